@@ -1,0 +1,47 @@
+//===- Training.h - forward graph -> one training step ------------------------------------------------------===//
+
+#ifndef VDNN_TRAINING_TRAINING_H
+#define VDNN_TRAINING_TRAINING_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/LogicalResult.h"
+
+#include <set>
+#include <string>
+
+namespace vdnn {
+
+enum class LossKind {
+  CrossEntropy, ///< softmax cross entropy of the output (logits) against class indices, mean over the batch
+  MeanSquare,   ///< mean squared error of the output against a target of its shape
+  Output        ///< the model's (scalar) output is the loss
+};
+
+/// What the backward ops read: see "Few bytes" in docs/architecture.md.
+enum class Storage {
+  Compact, ///< pool indices instead of pool inputs and outputs
+  Paper    ///< what cuDNN 4 needs: pools keep their input and output
+};
+
+struct TrainingOptions {
+  LossKind loss = LossKind::CrossEntropy;
+  double momentum = 0.9;
+  double weightDecay = 0;
+  bool nesterov = false;
+  Storage storage = Storage::Compact;
+  /// Parameters by name that are not trained.
+  std::set<std::string> frozen;
+};
+
+/// Turns `func.func @main` into one step: loss, reverse-mode gradients, gradient accumulation, update right after each gradient. New
+/// arguments: the labels or target (input `labels`/`target`), and the scalars `vdnn.rate`, `vdnn.step`, `vdnn.seed` where used.
+/// New results: output `loss` and one `update` per parameter and state. Also numbers the layers and names the phases of a
+/// model that is only run (no loss): see `annotateInference`.
+mlir::LogicalResult buildTrainingStep(mlir::ModuleOp module, const TrainingOptions &options);
+
+/// Numbers the layers of an inference graph: `vdnn.layer`, `vdnn.phase`.
+mlir::LogicalResult annotateInference(mlir::ModuleOp module);
+
+} // namespace vdnn
+
+#endif
