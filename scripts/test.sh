@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Passes all tests: format, tidy, build, unit, lit, conformance, ONNX's node tests, end to end, sanitizers.
+#   scripts/test.sh            everything
+#   scripts/test.sh STAGE ...  some stages: format tidy build unit onnx e2e asan tsan
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+stages=("$@")
+[ ${#stages[@]} -gt 0 ] || stages=(format tidy build unit onnx e2e asan tsan)
+jobs=$(nproc)
+
+sources() { git ls-files '*.cpp' '*.h'; }
+
+stage_format() { sources | xargs clang-format-19 --dry-run --Werror; }
+
+stage_build() {
+  cmake --preset release -Wno-dev > /dev/null
+  cmake --build --preset release
+}
+
+stage_tidy() {
+  /usr/bin/python3 test/tidy/tidy.py
+  scripts/clang-tidy.sh
+}
+
+stage_unit() { ctest --test-dir build --output-on-failure -j "$jobs"; }
+
+stage_onnx() { /usr/bin/python3 test/onnx/run_node_tests.py --build-dir build; }
+
+stage_e2e() {
+  for script in digits vgg16_titanx mutants gradients; do
+    echo "== test/e2e/$script.py"
+    /usr/bin/python3 "test/e2e/$script.py" --build-dir build
+  done
+}
+
+stage_asan() {
+  cmake --preset asan -DVDNN_ENABLE_COMPILER=OFF -Wno-dev > /dev/null
+  cmake --build --preset asan
+  UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs"
+}
+
+# libgomp is not built for ThreadSanitizer: one compute thread, so that only the streams are threads.
+stage_tsan() {
+  cmake --preset tsan -Wno-dev > /dev/null
+  cmake --build --preset tsan
+  OMP_NUM_THREADS=1 ctest --test-dir build-tsan --output-on-failure -j "$jobs"
+}
+
+for stage in "${stages[@]}"; do
+  echo "=== $stage"
+  SECONDS=0
+  "stage_$stage"
+  echo "=== $stage: ${SECONDS} s"
+done
