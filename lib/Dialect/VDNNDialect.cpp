@@ -1,4 +1,5 @@
-//===- VDNNDialect.cpp - registration of the dialect --------------------------------------------------------===//
+//===- VDNNDialect.cpp - registration of the dialect
+//--------------------------------------------------------===//
 
 #include "vdnn/Dialect/VDNN.h"
 
@@ -8,6 +9,8 @@
 
 using namespace mlir;
 using namespace vdnn;
+
+#pragma GCC diagnostic ignored "-Wunused-parameter" // generated code
 
 #include "vdnn/Dialect/VDNNDialect.cpp.inc"
 #include "vdnn/Dialect/VDNNEnums.cpp.inc"

@@ -24,7 +24,7 @@ def VDNN_PlanOp : VDNN_Op<"plan", [IsolatedFromAbove, Symbol, SymbolTable, Singl
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
 
-def VDNN_TensorOp : VDNN_Op<"tensor", [HasParent<"PlanOp">, Symbol]> {
+def VDNN_TensorOp : VDNN_Op<"tensor", [HasParent<"PlanOp">, Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a tensor of the model and what was decided for it";
   let arguments = (ins SymbolNameAttr:$sym_name, VDNN_RoleAttr:$role, TypeAttr:$type, I64Attr:$bytes, VDNN_DecisionAttr:$decision,
                    StrAttr:$reason, OptionalAttr<FlatSymbolRefAttr>:$entry, OptionalAttr<FlatSymbolRefAttr>:$exit,
@@ -35,13 +35,13 @@ def VDNN_TensorOp : VDNN_Op<"tensor", [HasParent<"PlanOp">, Symbol]> {
   }];
 }
 
-def VDNN_BufferOp : VDNN_Op<"buffer", [HasParent<"PlanOp">, Symbol]> {
+def VDNN_BufferOp : VDNN_Op<"buffer", [HasParent<"PlanOp">, Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a range of an arena that holds one value";
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<FlatSymbolRefAttr>:$tensor, VDNN_ArenaAttr:$arena, I64Attr:$offset, I64Attr:$bytes, I64Attr:$alignment);
   let assemblyFormat = "$sym_name (`of` $tensor^)? $arena `at` $offset `bytes` $bytes `align` $alignment attr-dict";
 }
 
-def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">]> {
+def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel";
   let description = [{
     `kernel` is the mnemonic of a compute op without dialect, `kernel_attributes` its attributes; the region is that of a pointwise op. `in_place` holds pairs (position in reads, position in writes).
@@ -54,7 +54,7 @@ def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">]> {
   let hasVerifier = 1;
 }
 
-def VDNN_CopyOp : VDNN_Op<"cmd.copy", [HasParent<"PlanOp">]> {
+def VDNN_CopyOp : VDNN_Op<"cmd.copy", [HasParent<"PlanOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "copies a buffer to a buffer of the same tensor in the other arena";
   let arguments = (ins VDNN_StreamKindAttr:$stream, FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$destination, I64Attr:$predicted_ns, StrAttr:$location);
   let assemblyFormat = "`on` $stream $source `to` $destination `ns` $predicted_ns `from` $location attr-dict";

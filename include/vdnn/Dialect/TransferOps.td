@@ -17,6 +17,7 @@ def VDNN_OffloadOp : VDNN_Op<"offload"> {
   let arguments = (ins VDNN_Tensor:$x);
   let results = (outs VDNN_HostType:$host, VDNN_TokenType:$done);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def VDNN_ReleaseOp : VDNN_Op<"release"> {
@@ -45,6 +46,7 @@ def VDNN_PrefetchOp : VDNN_Op<"prefetch"> {
   let arguments = (ins VDNN_HostType:$host);
   let results = (outs VDNN_Tensor:$x);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def VDNN_BarrierOp : VDNN_Op<"barrier"> {

@@ -1,4 +1,5 @@
-//===- VDNN.h - the vdnn dialect: types, attributes, ops ------------------------------------------------===//
+//===- VDNN.h - the vdnn dialect: types, attributes, ops
+//------------------------------------------------===//
 
 #ifndef VDNN_DIALECT_VDNN_H
 #define VDNN_DIALECT_VDNN_H
@@ -13,6 +14,8 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <bit>
 
 namespace vdnn {
 
@@ -29,10 +32,27 @@ enum class OpClass {
   Other
 };
 
+/// A double as a parameter of attributes, which must be hashable: two are equal
+/// when they have the same bits.
+struct Real {
+  double value;
+
+  Real(double value) : value(value) {}
+  operator double() const { return value; }
+  bool operator==(const Real &other) const { return bits() == other.bits(); }
+  uint64_t bits() const { return std::bit_cast<uint64_t>(value); }
+  friend llvm::hash_code hash_value(const Real &real) {
+    return llvm::hash_value(real.bits());
+  }
+};
+
 /// One operation per element of the first result.
 double defaultFlops(mlir::Operation *op);
 
 } // namespace vdnn
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter" // generated code
 
 #include "vdnn/Dialect/VDNNDialect.h.inc"
 #include "vdnn/Dialect/VDNNEnums.h.inc"
@@ -51,5 +71,7 @@ double defaultFlops(mlir::Operation *op);
 #include "vdnn/Dialect/TransferOps.h.inc"
 #define GET_OP_CLASSES
 #include "vdnn/Dialect/CommandOps.h.inc"
+
+#pragma GCC diagnostic pop
 
 #endif

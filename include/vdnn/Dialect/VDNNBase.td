@@ -90,6 +90,8 @@ def VDNN_LayoutAttr : AttrDef<VDNN_Dialect, "Layout"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def VDNN_Real : AttrParameter<"::vdnn::Real", "a number", "double">;
+
 def VDNN_InitialAttr : AttrDef<VDNN_Dialect, "Initial"> {
   let mnemonic = "initial";
   let summary = "how a persistent tensor starts where no file gives it";
@@ -97,7 +99,7 @@ def VDNN_InitialAttr : AttrDef<VDNN_Dialect, "Initial"> {
     `constant`: `a`. `normal`: mean `a`, standard deviation `b`. `uniform`: `[a, b)`. `stored`: the file of weights must hold it.
     Example: `#vdnn.initial<normal, 0.0, 0.04>`.
   }];
-  let parameters = (ins EnumParameter<VDNN_InitialKind>:$kind, "double":$a, "double":$b);
+  let parameters = (ins EnumParameter<VDNN_InitialKind>:$kind, VDNN_Real:$a, VDNN_Real:$b);
   let hasCustomAssemblyFormat = 1;
 }
 

@@ -1,0 +1,60 @@
+//===- Attributes.cpp - assembly of attributes
+//-------------------------------------------------------------===//
+
+#include "vdnn/Dialect/VDNN.h"
+
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace vdnn;
+
+// `#vdnn.initial<constant, 1.0>`, `<normal, 0.0, 0.04>`, `<uniform, -0.1,
+// 0.1>`, `<stored>`: as many numbers as the kind has.
+static unsigned numberCount(InitialKind kind) {
+  switch (kind) {
+  case InitialKind::Stored:
+    return 0;
+  case InitialKind::Constant:
+    return 1;
+  case InitialKind::Normal:
+  case InitialKind::Uniform:
+    return 2;
+  }
+  return 0;
+}
+
+Attribute InitialAttr::parse(AsmParser &parser, Type) {
+  StringRef keyword;
+  SMLoc where;
+  if (parser.parseLess() || parser.getCurrentLocation(&where) ||
+      parser.parseKeyword(&keyword)) {
+    return {};
+  }
+  std::optional<InitialKind> kind = symbolizeInitialKind(keyword);
+  if (!kind) {
+    parser.emitError(where) << "unknown kind '" << keyword
+                            << "' of initial value, expected 'constant', "
+                               "'normal', 'uniform' or 'stored'";
+    return {};
+  }
+  double numbers[2] = {0, 0};
+  for (unsigned i = 0; i < numberCount(*kind); ++i) {
+    if (parser.parseComma() || parser.parseFloat(numbers[i])) {
+      return {};
+    }
+  }
+  if (parser.parseGreater()) {
+    return {};
+  }
+  return InitialAttr::get(parser.getContext(), *kind, numbers[0], numbers[1]);
+}
+
+void InitialAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyInitialKind(getKind());
+  const double numbers[2] = {getA(), getB()};
+  for (unsigned i = 0; i < numberCount(getKind()); ++i) {
+    printer << ", ";
+    printer.printFloat(APFloat(numbers[i]));
+  }
+  printer << '>';
+}

@@ -1,0 +1,244 @@
+//===- CommandOps.cpp - assembly and verification of the command ops
+//-----------------------------------------===//
+
+#include "vdnn/Dialect/VDNN.h"
+
+#include "mlir/IR/Builders.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter" // generated code
+
+#define GET_OP_CLASSES
+#include "vdnn/Dialect/CommandOps.cpp.inc"
+
+using namespace mlir;
+using namespace vdnn;
+
+//===----------------------------------------------------------------------------------------------------------===//
+// Assembly of cmd.launch
+//
+//   vdnn.cmd.launch "conv" algorithm "direct" on compute (@b1 : tensor<...>,
+//   @b2 : tensor<...>) -> (@b3 : tensor<...>)
+//     workspace @b4 in_place [0 -> 0] ns 1200 from "layer1.0.conv1" {strides =
+//     array<i64: 1, 1>} program { ... }
+//
+// all on one line but for the program of a pointwise kernel.
+//===----------------------------------------------------------------------------------------------------------===//
+
+/// Reads `(@b1 : type, @b2 : type)`.
+static ParseResult parseBuffers(OpAsmParser &parser, ArrayAttr &buffers,
+                                ArrayAttr &types) {
+  SmallVector<Attribute> symbols;
+  SmallVector<Type> views;
+  if (parser.parseCommaSeparatedList(
+          OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
+            StringAttr name;
+            Type type;
+            if (parser.parseSymbolName(name) || parser.parseColonType(type)) {
+              return failure();
+            }
+            symbols.push_back(FlatSymbolRefAttr::get(name));
+            views.push_back(type);
+            return success();
+          })) {
+    return failure();
+  }
+  buffers = parser.getBuilder().getArrayAttr(symbols);
+  types = parser.getBuilder().getTypeArrayAttr(views);
+  return success();
+}
+
+static void printBuffers(OpAsmPrinter &printer, ArrayAttr buffers,
+                         ArrayAttr types) {
+  printer << '(';
+  llvm::interleaveComma(llvm::zip(buffers, types), printer, [&](auto pair) {
+    printer.printAttributeWithoutType(std::get<0>(pair));
+    printer << " : " << cast<TypeAttr>(std::get<1>(pair)).getValue();
+  });
+  printer << ')';
+}
+
+/// Reads `[0 -> 0, 2 -> 1]`: the positions one after the other.
+static ParseResult parsePairs(OpAsmParser &parser, DenseI64ArrayAttr &pairs) {
+  SmallVector<int64_t> positions;
+  if (parser.parseCommaSeparatedList(
+          OpAsmParser::Delimiter::Square, [&]() -> ParseResult {
+            return failure(parser.parseInteger(positions.emplace_back()) ||
+                           parser.parseArrow() ||
+                           parser.parseInteger(positions.emplace_back()));
+          })) {
+    return failure();
+  }
+  pairs = parser.getBuilder().getDenseI64ArrayAttr(positions);
+  return success();
+}
+
+ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
+  Properties &properties = result.getOrAddProperties<Properties>();
+  StringAttr kernel;
+  if (parser.parseAttribute(kernel)) {
+    return failure();
+  }
+  properties.kernel = kernel;
+  if (succeeded(parser.parseOptionalKeyword("algorithm"))) {
+    StringAttr algorithm;
+    if (parser.parseAttribute(algorithm)) {
+      return failure();
+    }
+    properties.algorithm = algorithm;
+  }
+
+  StringRef stream;
+  SMLoc where;
+  if (parser.parseKeyword("on") || parser.getCurrentLocation(&where) ||
+      parser.parseKeyword(&stream)) {
+    return failure();
+  }
+  std::optional<StreamKind> kind = symbolizeStreamKind(stream);
+  if (!kind) {
+    return parser.emitError(where) << "unknown stream '" << stream
+                                   << "', expected 'compute', 'd2h' or 'h2d'";
+  }
+  properties.stream = StreamKindAttr::get(parser.getContext(), *kind);
+
+  if (parseBuffers(parser, properties.reads, properties.read_types) ||
+      parser.parseArrow() ||
+      parseBuffers(parser, properties.writes, properties.write_types)) {
+    return failure();
+  }
+  if (succeeded(parser.parseOptionalKeyword("workspace"))) {
+    StringAttr name;
+    if (parser.parseSymbolName(name)) {
+      return failure();
+    }
+    properties.workspace = FlatSymbolRefAttr::get(name);
+  }
+  if (succeeded(parser.parseOptionalKeyword("in_place")) &&
+      parsePairs(parser, properties.in_place)) {
+    return failure();
+  }
+
+  int64_t nanoseconds = 0;
+  StringAttr location;
+  NamedAttrList attributes;
+  if (parser.parseKeyword("ns") || parser.parseInteger(nanoseconds) ||
+      parser.parseKeyword("from") || parser.parseAttribute(location) ||
+      parser.parseOptionalAttrDict(attributes)) {
+    return failure();
+  }
+  properties.predicted_ns = parser.getBuilder().getI64IntegerAttr(nanoseconds);
+  properties.location = location;
+  properties.kernel_attributes = attributes.getDictionary(parser.getContext());
+
+  Region *body = result.addRegion();
+  if (succeeded(parser.parseOptionalKeyword("program")) &&
+      parser.parseRegion(*body)) {
+    return failure();
+  }
+  return parser.parseOptionalAttrDictWithKeyword(result.attributes);
+}
+
+void LaunchOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getKernelAttr();
+  if (getAlgorithmAttr()) {
+    printer << " algorithm " << getAlgorithmAttr();
+  }
+  printer << " on " << stringifyStreamKind(getStream()) << ' ';
+  printBuffers(printer, getReads(), getReadTypes());
+  printer << " -> ";
+  printBuffers(printer, getWrites(), getWriteTypes());
+  if (getWorkspaceAttr()) {
+    printer << " workspace ";
+    printer.printAttributeWithoutType(getWorkspaceAttr());
+  }
+  if (std::optional<ArrayRef<int64_t>> pairs = getInPlace()) {
+    printer << " in_place [";
+    for (size_t i = 0; i + 1 < pairs->size(); i += 2) {
+      printer << (i == 0 ? "" : ", ") << (*pairs)[i] << " -> "
+              << (*pairs)[i + 1];
+    }
+    printer << ']';
+  }
+  printer << " ns " << static_cast<int64_t>(getPredictedNs()) << " from "
+          << getLocationAttr();
+  printer.printOptionalAttrDict(getKernelAttributes().getValue());
+  if (!getBody().empty()) {
+    printer << " program ";
+    printer.printRegion(getBody());
+  }
+  SmallVector<StringRef> inherent(getAttributeNames().begin(),
+                                  getAttributeNames().end());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), inherent);
+}
+
+//===----------------------------------------------------------------------------------------------------------===//
+// Verification: each op in itself, then its symbols
+//===----------------------------------------------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verify() {
+  if (getReads().size() != getReadTypes().size()) {
+    return emitOpError() << "expected as many types as buffers read, found "
+                         << getReadTypes().size() << " for "
+                         << getReads().size();
+  }
+  if (getWrites().size() != getWriteTypes().size()) {
+    return emitOpError() << "expected as many types as buffers written, found "
+                         << getWriteTypes().size() << " for "
+                         << getWrites().size();
+  }
+  return success();
+}
+
+/// Symbol `name` of the plan around `op` must be a `Target`.
+template <typename Target>
+static LogicalResult verifySymbol(Operation *op, SymbolTableCollection &symbols,
+                                  StringRef what, Attribute name) {
+  if (!name) {
+    return success();
+  }
+  auto reference = dyn_cast<FlatSymbolRefAttr>(name);
+  if (!reference) {
+    return op->emitOpError()
+           << "expected the name of a " << Target::getOperationName() << " as "
+           << what << ", found '" << name << "'";
+  }
+  if (!symbols.lookupNearestSymbolFrom<Target>(op, reference)) {
+    return op->emitOpError() << what << " '" << name << "' is no "
+                             << Target::getOperationName() << " of this plan";
+  }
+  return success();
+}
+
+LogicalResult TensorOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return success(succeeded(verifySymbol<BufferOp>(*this, symbols, "entry",
+                                                  getEntryAttr())) &&
+                 succeeded(verifySymbol<BufferOp>(*this, symbols, "exit",
+                                                  getExitAttr())) &&
+                 succeeded(verifySymbol<TensorOp>(*this, symbols, "gradient_of",
+                                                  getGradientOfAttr())));
+}
+
+LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifySymbol<TensorOp>(*this, symbols, "tensor", getTensorAttr());
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (Attribute read : getReads()) {
+    if (failed(verifySymbol<BufferOp>(*this, symbols, "read", read))) {
+      return failure();
+    }
+  }
+  for (Attribute write : getWrites()) {
+    if (failed(verifySymbol<BufferOp>(*this, symbols, "write", write))) {
+      return failure();
+    }
+  }
+  return verifySymbol<BufferOp>(*this, symbols, "workspace",
+                                getWorkspaceAttr());
+}
+
+LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return success(succeeded(verifySymbol<BufferOp>(*this, symbols, "source",
+                                                  getSourceAttr())) &&
+                 succeeded(verifySymbol<BufferOp>(*this, symbols, "destination",
+                                                  getDestinationAttr())));
+}
