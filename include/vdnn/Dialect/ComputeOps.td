@@ -188,7 +188,7 @@ def VDNN_PointwiseOp : VDNN_ComputeOp<"pointwise", [IsolatedFromAbove, SingleBlo
   let hasVerifier = 1;
 }
 
-def VDNN_YieldOp : VDNN_Op<"yield", [Pure, Terminator, HasParent<"PointwiseOp">]> {
+def VDNN_YieldOp : VDNN_Op<"yield", [Pure, Terminator, ParentOneOf<["PointwiseOp", "LaunchOp"]>]> {
   let summary = "the results of a pointwise program";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";

@@ -46,6 +46,8 @@ struct Real {
   }
 };
 
+class LaunchOp; // a parent of vdnn.yield, which is declared before it
+
 /// One operation per element of the first result.
 double defaultFlops(mlir::Operation *op);
 
