@@ -3,6 +3,9 @@
 
 function(vdnn_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -fno-omit-frame-pointer)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE -Wno-restrict) # false alarms on "text" + std::string: GCC bug 105651
+  endif()
   if(VDNN_SANITIZE)
     list(JOIN VDNN_SANITIZE "," sanitizers)
     target_compile_options(${target} PRIVATE -fsanitize=${sanitizers} -fno-sanitize-recover=all)

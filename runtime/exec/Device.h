@@ -12,6 +12,7 @@
 
 #include "runtime/schedule/Schedule.h"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -83,6 +84,15 @@ public:
 
   /// Runs `mark` on the stream when everything queued before has finished; for traces. The function must not block.
   virtual Status callback(uint32_t stream, std::function<void()> mark) = 0;
+
+  /// The device's clock, ns from an arbitrary origin: that of a simulator while it calls a `mark`, else the time of day.
+  virtual int64_t nowNs() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  /// False of a simulator: it runs plans of every kind, and what it computes means nothing.
+  virtual bool computes() const { return true; }
 };
 
 /// oneDNN on the CPU. One thread per stream; `threads` compute threads (0: all cores).

@@ -1,0 +1,246 @@
+//===- Executor.cpp -----------------------------------------------------------------------------------------===//
+
+#include "runtime/exec/Executor.h"
+
+#include "runtime/check/Check.h"
+#include "runtime/exec/Layout.h"
+#include "runtime/support/Format.h"
+
+#include <cstring>
+
+namespace vdnn::rt {
+
+using schedule::CommandKind;
+using schedule::Role;
+
+bool isPersistent(const schedule::TensorT &tensor) {
+  return tensor.role == Role::Parameter || tensor.role == Role::State;
+}
+
+bool isConstant(const schedule::TensorT &tensor) {
+  return tensor.role == Role::State && tensor.name.starts_with("constant.");
+}
+
+bool isReserved(const schedule::TensorT &tensor) {
+  return tensor.role == Role::Input &&
+         (tensor.name == "vdnn.rate" || tensor.name == "vdnn.step" || tensor.name == "vdnn.seed");
+}
+
+bool isTraining(const schedule::ScheduleT &schedule) {
+  for (const auto &tensor : schedule.tensors) {
+    if (tensor->role == Role::Gradient || (isPersistent(*tensor) && tensor->exit != tensor->entry)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Status admit(const schedule::ScheduleT &schedule, const Device &device) {
+  if (Status status = schedule::validate(schedule); !status) {
+    return Error{"the plan is not sound: " + status.message()};
+  }
+  std::vector<Violation> violations = check(schedule);
+  if (violations.empty() && device.computes()) {
+    const schedule::DeviceT &target = *schedule.target;
+    if (target.kind == "model") {
+      return Error{"P11: the plan is for '" + target.name +
+                   "', which exists only as a cost model: run it with --device sim, or plan for this device"};
+    }
+    // A plan without a fingerprint is tied to no machine: its kernels take no workspace and have no choice of algorithm.
+    violations = checkDevice(schedule, device.kind(), target.fingerprint.empty() ? "" : device.fingerprint());
+  }
+  if (!violations.empty()) {
+    std::string list = toString(violations, violations.size());
+    list.pop_back(); // the last line feed
+    return Error{format("the plan breaks invariants in %zu places and is refused\n", violations.size()) + list};
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Executor>> Executor::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device) {
+  if (Status status = admit(schedule, *device); !status) {
+    return status.error();
+  }
+  std::unique_ptr<Executor> executor(new Executor(std::move(schedule), std::move(device)));
+  if (Status status = executor->prepare(); !status) {
+    return status.error();
+  }
+  return executor;
+}
+
+Status Executor::prepare() {
+  std::vector<schedule::StreamT> streams;
+  for (const auto &stream : schedule_.streams) {
+    streams.push_back(*stream);
+  }
+  if (Status status =
+          device_->allocate(schedule_.device_arena, schedule_.host_arena, streams, schedule_.event_count);
+      !status) {
+    return status;
+  }
+  launches_.resize(schedule_.commands.size());
+  for (uint32_t i = 0; i < schedule_.commands.size(); ++i) {
+    if (schedule_.commands[i]->kind != CommandKind::Launch) {
+      continue;
+    }
+    if (Status status = prepareLaunch(i); !status) {
+      const schedule::CommandT &command = *schedule_.commands[i];
+      return Error{format("command %u ('%s', from '%s'): ", i, schedule_.kernels[command.kernel]->kind.c_str(),
+                          command.location.c_str()) +
+                   status.message()};
+    }
+  }
+  return {};
+}
+
+Status Executor::prepareLaunch(uint32_t index) {
+  const schedule::CommandT &command = *schedule_.commands[index];
+  Launch &launch = launches_[index];
+  std::vector<const schedule::TypeT *> reads;
+  std::vector<const schedule::TypeT *> writes;
+  for (const schedule::Operand &operand : command.reads) {
+    launch.reads.push_back(schedule_.buffers[operand.buffer()]->offset);
+    reads.push_back(schedule_.types[operand.type()].get());
+  }
+  for (const schedule::Operand &operand : command.writes) {
+    launch.writes.push_back(schedule_.buffers[operand.buffer()]->offset);
+    writes.push_back(schedule_.types[operand.type()].get());
+  }
+  launch.arguments.reads = launch.reads;
+  launch.arguments.writes = launch.writes;
+  if (command.workspace >= 0) {
+    const schedule::BufferT &workspace = *schedule_.buffers[command.workspace];
+    launch.arguments.workspace = workspace.offset;
+    launch.arguments.workspaceBytes = workspace.bytes;
+  }
+  return device_->prepare(index, *schedule_.kernels[command.kernel], {reads, writes}, command.in_place,
+                          launch.arguments.workspaceBytes);
+}
+
+Status Executor::step() {
+  for (Observer *observer : observers_) {
+    if (Status status = observer->stepBegins(schedule_, *device_); !status) {
+      return status;
+    }
+  }
+  for (uint32_t i = 0; i < schedule_.commands.size(); ++i) {
+    if (Status status = submit(i); !status) {
+      // The command's own error is the one to report; what was queued still has to end before anybody reads memory.
+      static_cast<void>(device_->synchronize().ok());
+      return status;
+    }
+  }
+  if (Status status = device_->synchronize(); !status) {
+    return status;
+  }
+  for (Observer *observer : observers_) {
+    if (Status status = observer->stepEnds(schedule_, *device_); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status Executor::submit(uint32_t index) {
+  const schedule::CommandT &command = *schedule_.commands[index];
+  for (Observer *observer : observers_) {
+    if (Status status = observer->before(schedule_, *device_, index); !status) {
+      return status;
+    }
+  }
+  Status status;
+  switch (command.kind) {
+  case CommandKind::Launch:
+    status = submitLaunch(index, command);
+    break;
+  case CommandKind::Copy:
+    status = submitCopy(command);
+    break;
+  case CommandKind::Record:
+    status = device_->record(command.stream, static_cast<uint32_t>(command.event));
+    break;
+  case CommandKind::Wait:
+    status = device_->wait(command.stream, static_cast<uint32_t>(command.event));
+    break;
+  }
+  if (!status) {
+    return Error{format("command %u ('%s'): ", index, command.location.c_str()) + status.message()};
+  }
+  for (Observer *observer : observers_) {
+    if (Status result = observer->after(schedule_, *device_, index); !result) {
+      return result;
+    }
+  }
+  return {};
+}
+
+Status Executor::submitLaunch(uint32_t index, const schedule::CommandT &command) {
+  return device_->launch(command.stream, index, launches_[index].arguments);
+}
+
+Status Executor::submitCopy(const schedule::CommandT &command) {
+  const schedule::BufferT &source = *schedule_.buffers[command.reads[0].buffer()];
+  const schedule::BufferT &destination = *schedule_.buffers[command.writes[0].buffer()];
+  if (destination.arena == schedule::Arena::Host) {
+    return device_->copyToHost(command.stream, destination.offset, source.offset, source.bytes);
+  }
+  return device_->copyToDevice(command.stream, destination.offset, source.offset, source.bytes);
+}
+
+//===--- values ---------------------------------------------------------------------------------------------===//
+
+std::optional<uint32_t> Executor::find(const std::string &name) const {
+  for (uint32_t i = 0; i < schedule_.tensors.size(); ++i) {
+    if (schedule_.tensors[i]->name == name) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::span<std::byte> Executor::inputBytes(uint32_t tensor) {
+  const schedule::TensorT &input = *schedule_.tensors[tensor];
+  return {device_->hostArena() + schedule_.buffers[input.entry]->offset, input.bytes};
+}
+
+Status Executor::write(uint32_t index, const HostTensor &value) {
+  const schedule::TensorT &tensor = *schedule_.tensors[index];
+  if (tensor.entry < 0) {
+    return Error{"tensor '" + tensor.name + "' has no value when a step begins"};
+  }
+  if (value.element != tensor.type->element || value.shape != tensor.type->shape) {
+    return Error{"tensor '" + tensor.name + "' takes " + formatShape(tensor.type->shape) + " of " +
+                 elementName(tensor.type->element) + ", got " + formatShape(value.shape) + " of " +
+                 elementName(value.element)};
+  }
+  const schedule::BufferT &buffer = *schedule_.buffers[tensor.entry];
+  if (buffer.arena == schedule::Arena::Host) {
+    fromRowMajor(*tensor.type, value.data, {device_->hostArena() + buffer.offset, tensor.bytes});
+    return {};
+  }
+  if (tensor.type->layout == schedule::Layout::RowMajor) {
+    return device_->upload(buffer.offset, value.data);
+  }
+  std::vector<std::byte> bytes(tensor.bytes);
+  fromRowMajor(*tensor.type, value.data, bytes);
+  return device_->upload(buffer.offset, bytes);
+}
+
+Result<HostTensor> Executor::read(uint32_t index) {
+  const schedule::TensorT &tensor = *schedule_.tensors[index];
+  if (tensor.exit < 0) {
+    return Error{"tensor '" + tensor.name + "' has no value when a step ends"};
+  }
+  const schedule::BufferT &buffer = *schedule_.buffers[tensor.exit];
+  std::vector<std::byte> bytes(tensor.bytes);
+  if (buffer.arena == schedule::Arena::Host) {
+    std::memcpy(bytes.data(), device_->hostArena() + buffer.offset, bytes.size());
+  } else if (Status status = device_->download(buffer.offset, bytes); !status) {
+    return status.error();
+  }
+  std::vector<std::byte> rowMajor(tensor.bytes);
+  toRowMajor(*tensor.type, bytes, rowMajor);
+  return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape, std::move(rowMajor));
+}
+
+} // namespace vdnn::rt

@@ -1,0 +1,84 @@
+//===- Executor.h - runs a schedule step by step ------------------------------------------------------------===//
+
+#ifndef VDNN_RUNTIME_EXEC_EXECUTOR_H
+#define VDNN_RUNTIME_EXEC_EXECUTOR_H
+
+#include "runtime/exec/Device.h"
+#include "runtime/exec/Observer.h"
+#include "runtime/exec/files/HostTensor.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace vdnn::rt {
+
+/// Whether `device` may run `schedule`: sound, no violation of the invariants (the message lists every one), and made
+/// for this device. A simulator runs plans of every device.
+Status admit(const schedule::ScheduleT &schedule, const Device &device);
+
+/// Not thread-safe. Between steps no work is queued, so the values of tensors may be read and written.
+class Executor {
+public:
+  /// Admits the plan, takes the arenas, prepares the kernels. Nothing is initialised.
+  static Result<std::unique_ptr<Executor>> create(schedule::ScheduleT schedule, std::unique_ptr<Device> device);
+
+  const schedule::ScheduleT &schedule() const { return schedule_; }
+  Device &device() { return *device_; }
+
+  /// Calls the observer from now on; it must outlive the executor's last step. Observers are called in this order.
+  void observe(Observer &observer) { observers_.push_back(&observer); }
+
+  /// Submits one step and waits for its end. After an error nothing more can be run.
+  Status step();
+
+  /// Number of the tensor of that name, if any.
+  std::optional<uint32_t> find(const std::string &name) const;
+
+  /// Sets the value that an input or persistent tensor has when the next step begins. `value` has exactly the tensor's
+  /// element type and shape.
+  Status write(uint32_t tensor, const HostTensor &value);
+
+  /// Value of an output or persistent tensor after the last step (a persistent one: also before the first).
+  Result<HostTensor> read(uint32_t tensor);
+
+  /// An input's bytes in the host arena, in the tensor's own layout.
+  std::span<std::byte> inputBytes(uint32_t tensor);
+
+private:
+  Executor(schedule::ScheduleT schedule, std::unique_ptr<Device> device)
+      : schedule_(std::move(schedule)), device_(std::move(device)) {}
+
+  struct Launch {
+    std::vector<uint64_t> reads;
+    std::vector<uint64_t> writes;
+    LaunchArguments arguments;
+  };
+
+  Status prepare();
+  Status prepareLaunch(uint32_t index);
+  Status submit(uint32_t index);
+  Status submitLaunch(uint32_t index, const schedule::CommandT &command);
+  Status submitCopy(const schedule::CommandT &command);
+
+  schedule::ScheduleT schedule_;
+  std::unique_ptr<Device> device_;
+  std::vector<Observer *> observers_;
+  std::vector<Launch> launches_; // by command
+};
+
+/// Whether a step changes persistent tensors, as training does.
+bool isTraining(const schedule::ScheduleT &schedule);
+
+/// Parameters and states: what lives from step to step.
+bool isPersistent(const schedule::TensorT &tensor);
+
+/// A constant of the model: a state that belongs to the plan, not to a checkpoint.
+bool isConstant(const schedule::TensorT &tensor);
+
+/// An input that the runtime feeds itself: `vdnn.rate`, `vdnn.step`, `vdnn.seed`.
+bool isReserved(const schedule::TensorT &tensor);
+
+} // namespace vdnn::rt
+
+#endif

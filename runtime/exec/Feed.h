@@ -1,0 +1,74 @@
+//===- Feed.h - the inputs of each step ---------------------------------------------------------------------===//
+
+#ifndef VDNN_RUNTIME_EXEC_FEED_H
+#define VDNN_RUNTIME_EXEC_FEED_H
+
+#include "runtime/exec/Executor.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace vdnn::rt {
+
+struct FeedOptions {
+  /// By input: a `.npy` or `.pb` file, or "synthetic". Inputs not named are synthetic.
+  std::map<std::string, std::string> sources;
+  /// Order of the samples: as in the files, or at random, another order each pass.
+  std::optional<uint64_t> shuffle;
+  /// For synthetic data.
+  uint64_t seed = 0;
+  /// Whether the last batch of a pass may be short: it is filled up with the pass's first samples. Else the samples that
+  /// do not fill a batch are left out of the pass.
+  bool partial = false;
+};
+
+/// Where the inputs come from. A file holds samples along its first dimension; a plan takes a batch of them per step. A
+/// scalar's file is used in every step. Element types are converted where every value stays exact.
+/// What step n gets depends on n alone, so a resumed run goes on where it stopped.
+class Feed {
+public:
+  static Result<Feed> create(const schedule::ScheduleT &schedule, const FeedOptions &options);
+
+  /// Samples per pass and per step. Without files, one synthetic batch is all.
+  uint64_t samples() const { return samples_; }
+  uint64_t batch() const { return batch_; }
+
+  uint64_t stepsPerPass() const { return stepsPerPass_; }
+
+  /// How many of the batch of step `step` are samples and not filling.
+  uint64_t samplesIn(uint64_t step) const;
+
+  /// Inputs for which there is no file.
+  const std::vector<std::string> &synthetic() const { return synthetic_; }
+
+  /// Writes the inputs of step `step` to the host arena.
+  Status fill(Executor &executor, uint64_t step);
+
+private:
+  struct Source {
+    uint32_t tensor;
+    HostTensor data;
+    /// One sample per row, a batch per step; else the same value in every step.
+    bool batched;
+  };
+
+  Status addSource(const schedule::ScheduleT &schedule, uint32_t tensor, const std::string &path);
+  Status addSynthetic(const schedule::ScheduleT &schedule, uint32_t tensor, uint64_t seed);
+  Status agree(const schedule::ScheduleT &schedule, bool partial);
+  void shuffle(uint64_t pass);
+
+  std::vector<Source> sources_;
+  std::vector<std::string> synthetic_;
+  std::optional<uint64_t> seed_;
+  uint64_t samples_ = 1;
+  uint64_t batch_ = 1;
+  uint64_t stepsPerPass_ = 1;
+  std::vector<uint64_t> order_; // of the pass below; empty: as in the files
+  std::optional<uint64_t> orderPass_;
+  std::vector<std::byte> scratch_;
+};
+
+} // namespace vdnn::rt
+
+#endif

@@ -1,0 +1,198 @@
+//===- Initialize.cpp ---------------------------------------------------------------------------------------===//
+
+#include "runtime/exec/Initialize.h"
+
+#include "runtime/support/Format.h"
+#include "runtime/support/Half.h"
+#include "runtime/support/Philox.h"
+
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+namespace vdnn::rt {
+
+using schedule::ElementType;
+using schedule::InitialKind;
+
+namespace {
+
+/// The top bits of a 32-bit number as a double in (0, 1): never 0, whose logarithm is infinite.
+double unitOpen(uint32_t bits) { return (bits + 0.5) * 0x1p-32; }
+
+bool isFloating(ElementType element) {
+  return element == ElementType::F32 || element == ElementType::F64 || element == ElementType::F16 ||
+         element == ElementType::BF16;
+}
+
+void storeDouble(std::span<std::byte> destination, size_t index, ElementType element, double value) {
+  auto put = [&](auto number) { std::memcpy(destination.data() + index * sizeof(number), &number, sizeof(number)); };
+  switch (element) {
+  case ElementType::F32:
+    return put(static_cast<float>(value));
+  case ElementType::F64:
+    return put(value);
+  case ElementType::F16:
+    return put(floatToHalf(static_cast<float>(value)));
+  case ElementType::BF16:
+    return put(floatToBfloat(static_cast<float>(value)));
+  case ElementType::I64:
+    return put(static_cast<int64_t>(value));
+  case ElementType::I32:
+    return put(static_cast<int32_t>(value));
+  case ElementType::I16:
+    return put(static_cast<int16_t>(value));
+  case ElementType::I8:
+    return put(static_cast<int8_t>(value));
+  case ElementType::U8:
+    return put(static_cast<uint8_t>(value));
+  case ElementType::Bool:
+    return put(static_cast<uint8_t>(value != 0));
+  }
+}
+
+/// Whether the constant can be stored in an integer type at all.
+bool fits(ElementType element, double value) {
+  if (isFloating(element)) {
+    return true;
+  }
+  int bits = static_cast<int>(schedule::elementBytes(element)) * 8;
+  bool sign = element != ElementType::U8 && element != ElementType::Bool;
+  double low = sign ? -std::ldexp(1.0, bits - 1) : 0;
+  double high = std::ldexp(1.0, sign ? bits - 1 : bits);
+  return value == std::floor(value) && value >= low && value < high;
+}
+
+} // namespace
+
+Status fillRandom(InitialKind kind, double a, double b, uint64_t seed, uint64_t stream, ElementType element,
+                  std::span<std::byte> destination) {
+  if (!isFloating(element)) {
+    return Error{std::string("random values are floating point, expected f32, f64, f16 or bf16, got ") +
+                 elementName(element)};
+  }
+  size_t count = destination.size() / schedule::elementBytes(element);
+  for (size_t i = 0; i < count; i += 4) {
+    std::array<uint32_t, 4> bits = philox(seed, stream, i / 4);
+    double values[4];
+    for (int pair = 0; pair < 4; pair += 2) {
+      double u = unitOpen(bits[pair]);
+      double v = unitOpen(bits[pair + 1]);
+      if (kind == InitialKind::Normal) { // Box and Muller
+        double radius = std::sqrt(-2 * std::log(u));
+        values[pair] = a + b * radius * std::cos(2 * std::numbers::pi * v);
+        values[pair + 1] = a + b * radius * std::sin(2 * std::numbers::pi * v);
+      } else {
+        values[pair] = a + (b - a) * u;
+        values[pair + 1] = a + (b - a) * v;
+      }
+    }
+    for (size_t k = 0; k < 4 && i + k < count; ++k) {
+      storeDouble(destination, i + k, element, values[k]);
+    }
+  }
+  return {};
+}
+
+Result<HostTensor> initialValue(const schedule::TensorT &tensor, uint64_t seed) {
+  std::vector<std::byte> bytes(tensor.bytes);
+  if (tensor.initial) {
+    const schedule::InitialT &initial = *tensor.initial;
+    ElementType element = tensor.type->element;
+    switch (initial.kind) {
+    case InitialKind::Stored:
+      return Error{"the value of '" + tensor.name + "' is not in the plan"};
+    case InitialKind::Constant: {
+      if (!fits(element, initial.a)) {
+        return Error{format("'%s' starts at %g, which is no value of %s", tensor.name.c_str(), initial.a,
+                            elementName(element))};
+      }
+      size_t count = bytes.size() / schedule::elementBytes(element);
+      for (size_t i = 0; i < count && initial.a != 0; ++i) {
+        storeDouble(bytes, i, element, initial.a);
+      }
+      break;
+    }
+    case InitialKind::Normal:
+    case InitialKind::Uniform:
+      if (Status status =
+              fillRandom(initial.kind, initial.a, initial.b, seed, hashName(tensor.name), element, bytes);
+          !status) {
+        return Error{"'" + tensor.name + "': " + status.message()};
+      }
+      break;
+    }
+  }
+  return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape, std::move(bytes));
+}
+
+namespace {
+
+/// The tensor in the first file that has it; null where none does.
+Result<const HostTensor *> findStored(const schedule::TensorT &tensor, const InitialValues &values) {
+  for (const Safetensors *file : {isConstant(tensor) ? nullptr : values.weights, values.planWeights}) {
+    if (!file) {
+      continue;
+    }
+    if (const HostTensor *found = file->find(tensor.name)) {
+      if (found->shape != tensor.type->shape || !convertsExactly(found->element, tensor.type->element)) {
+        return Error{"'" + tensor.name + "' is " + formatShape(found->shape) + " of " + elementName(found->element) +
+                     " in '" + file->name() + "', the plan expects " + formatShape(tensor.type->shape) + " of " +
+                     elementName(tensor.type->element) + ": give weights of this model"};
+      }
+      return found;
+    }
+    if (auto found = file->unsupported().find(tensor.name); found != file->unsupported().end()) {
+      return Error{"'" + tensor.name + "' has elements of type " + found->second + " in '" + file->name() +
+                   "', the plan expects " + elementName(tensor.type->element)};
+    }
+  }
+  return nullptr;
+}
+
+Result<HostTensor> valueOf(const schedule::TensorT &tensor, const InitialValues &values) {
+  Result<const HostTensor *> stored = findStored(tensor, values);
+  if (!stored) {
+    return stored.error();
+  }
+  if (const HostTensor *found = *stored) {
+    if (found->element == tensor.type->element) {
+      return *found;
+    }
+    std::vector<std::byte> bytes(tensor.bytes);
+    convert(found->data, found->element, bytes, tensor.type->element);
+    return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape, std::move(bytes));
+  }
+  if (tensor.initial && tensor.initial->kind == InitialKind::Stored) {
+    std::string looked;
+    for (const Safetensors *file : {values.weights, values.planWeights}) {
+      looked += file ? (looked.empty() ? " (looked in '" : ", '") + file->name() + "'" : "";
+    }
+    looked += looked.empty() ? "" : ")";
+    return Error{"no file holds the value of '" + tensor.name + "'" + looked +
+                 ": give it with --weights FILE.safetensors, or keep the .safetensors file that vdnn-opt wrote beside the plan"};
+  }
+  return initialValue(tensor, values.seed);
+}
+
+} // namespace
+
+Status initialize(Executor &executor, const InitialValues &values) {
+  const schedule::ScheduleT &schedule = executor.schedule();
+  for (uint32_t i = 0; i < schedule.tensors.size(); ++i) {
+    const schedule::TensorT &tensor = *schedule.tensors[i];
+    if (!isPersistent(tensor) || tensor.entry < 0) {
+      continue;
+    }
+    Result<HostTensor> value = valueOf(tensor, values);
+    if (!value) {
+      return value.error();
+    }
+    if (Status status = executor.write(i, *value); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+} // namespace vdnn::rt

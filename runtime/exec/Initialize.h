@@ -1,0 +1,33 @@
+//===- Initialize.h - what persistent tensors hold before the first step ------------------------------------===//
+
+#ifndef VDNN_RUNTIME_EXEC_INITIALIZE_H
+#define VDNN_RUNTIME_EXEC_INITIALIZE_H
+
+#include "runtime/exec/Executor.h"
+#include "runtime/exec/files/Safetensors.h"
+
+namespace vdnn::rt {
+
+struct InitialValues {
+  /// Values given by the user or by a checkpoint; not asked for constants of the plan. May be null.
+  const Safetensors *weights = nullptr;
+  /// The file beside the plan. May be null.
+  const Safetensors *planWeights = nullptr;
+  /// For tensors that start at random.
+  uint64_t seed = 0;
+};
+
+/// The value that `tensor.initial` describes, row major; a tensor without one is zero. Random numbers depend on the seed and
+/// the tensor's name alone. An error for Stored, and for random integers.
+Result<HostTensor> initialValue(const schedule::TensorT &tensor, uint64_t seed);
+
+/// Random elements: normal (mean `a`, standard deviation `b`) or uniform in [a, b); floating point only.
+Status fillRandom(schedule::InitialKind kind, double a, double b, uint64_t seed, uint64_t stream,
+                  schedule::ElementType element, std::span<std::byte> destination);
+
+/// Sets every persistent tensor: from `weights`, else from `planWeights`, else from its description in the plan.
+Status initialize(Executor &executor, const InitialValues &values);
+
+} // namespace vdnn::rt
+
+#endif

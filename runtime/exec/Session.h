@@ -1,0 +1,100 @@
+//===- Session.h - a whole run: weights, data, learning rate, steps, checkpoints ----------------------------===//
+
+#ifndef VDNN_RUNTIME_EXEC_SESSION_H
+#define VDNN_RUNTIME_EXEC_SESSION_H
+
+#include "runtime/exec/Executor.h"
+#include "runtime/exec/Feed.h"
+#include "runtime/exec/Observers.h"
+#include "runtime/exec/RateSchedule.h"
+#include "runtime/exec/files/Safetensors.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace vdnn::rt {
+
+struct SessionOptions {
+  /// `.safetensors` files, or empty: the user's weights, and the file beside the plan.
+  std::string weights;
+  std::string planWeights;
+
+  /// A checkpoint to go on from, or empty. It brings its own seed, shuffle and learning rate where those below are absent.
+  std::string resume;
+
+  std::map<std::string, std::string> data;
+  std::optional<uint64_t> seed; ///< of initial values, synthetic data and dropout; default 0
+  std::optional<uint64_t> shuffle;
+  std::optional<RateSchedule> rate;
+
+  bool poison = false;
+  std::optional<uint64_t> jitter;
+  bool verifyCopies = false;
+  bool captureGradients = false;
+  bool trace = false;
+};
+
+/// Not thread-safe.
+class Session {
+public:
+  static Result<std::unique_ptr<Session>> create(schedule::ScheduleT schedule, std::unique_ptr<Device> device,
+                                                 const SessionOptions &options);
+
+  Executor &executor() { return *executor_; }
+  const Feed &feed() const { return *feed_; }
+  bool training() const { return isTraining(executor_->schedule()); }
+
+  /// Number of the step that comes next; also how many steps were run, those before a checkpoint included.
+  uint64_t nextStep() const { return next_; }
+
+  /// For schedules of the rate that end: the number of steps in all.
+  void setTotalSteps(uint64_t total);
+  double rate() const { return rate_.at(next_); }
+
+  /// Runs the next step.
+  Status step();
+
+  /// Value of the output `loss` after the last step, if the plan has one and the device computes.
+  std::optional<double> loss() const { return loss_; }
+
+  /// By the device's clock, without the filling of inputs.
+  int64_t stepNs() const { return stepNs_; }
+
+  /// Gradients of the last step; only with `captureGradients`.
+  std::vector<HostTensor> gradients() const;
+
+  /// Values of all parameters and states that are not constants of the plan.
+  Result<std::vector<HostTensor>> persistent();
+
+  /// Writes a checkpoint: weights, states, and what a resumed run needs to compute the same bits. Atomic.
+  Status save(const std::string &path);
+
+  /// Writes what was recorded; only with `trace`.
+  Status writeTrace(const std::string &path) const;
+
+private:
+  Session() = default;
+
+  Status load(const SessionOptions &options);
+  Status adopt(const Safetensors &checkpoint, const SessionOptions &options);
+  void observe(const SessionOptions &options);
+  Status feedScalars();
+  Status readLoss();
+
+  std::unique_ptr<Executor> executor_;
+  std::optional<Feed> feed_;
+  std::vector<std::unique_ptr<Observer>> observers_;
+  GradientTap *gradientTap_ = nullptr;
+  TraceRecorder *trace_ = nullptr;
+  RateSchedule rate_;
+  uint64_t seed_ = 0;
+  std::optional<uint64_t> shuffle_;
+  uint64_t next_ = 0;
+  std::optional<double> loss_;
+  int64_t stepNs_ = 0;
+};
+
+} // namespace vdnn::rt
+
+#endif

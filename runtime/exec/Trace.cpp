@@ -1,0 +1,120 @@
+//===- Trace.cpp - Chrome trace events ----------------------------------------------------------------------===//
+
+#include "runtime/exec/Observers.h"
+#include "runtime/support/AtomicFile.h"
+#include "runtime/support/Format.h"
+
+#include <deque>
+#include <nlohmann/json.hpp>
+
+namespace vdnn::rt {
+
+using nlohmann::json;
+using schedule::CommandKind;
+
+namespace {
+
+class TraceRecorderImpl final : public TraceRecorder {
+public:
+  Status stepBegins(const schedule::ScheduleT &, Device &device) override {
+    if (slices_.empty()) {
+      origin_ = device.nowNs();
+    }
+    return {};
+  }
+
+  Status before(const schedule::ScheduleT &schedule, Device &device, uint32_t index) override {
+    if (!timed(schedule, index)) {
+      return {};
+    }
+    // A deque: marks keep their slice's address while more slices are added.
+    Slice &slice = slices_.emplace_back(Slice{index, step_, 0, 0});
+    return device.callback(schedule.commands[index]->stream, [&slice, &device] { slice.start = device.nowNs(); });
+  }
+
+  Status after(const schedule::ScheduleT &schedule, Device &device, uint32_t index) override {
+    if (!timed(schedule, index)) {
+      return {};
+    }
+    Slice &slice = slices_.back();
+    return device.callback(schedule.commands[index]->stream, [&slice, &device] { slice.end = device.nowNs(); });
+  }
+
+  Status stepEnds(const schedule::ScheduleT &, Device &) override {
+    ++step_;
+    return {};
+  }
+
+  Status write(const schedule::ScheduleT &schedule, const std::string &path) const override;
+
+private:
+  struct Slice {
+    uint32_t command;
+    uint64_t step;
+    int64_t start;
+    int64_t end;
+  };
+
+  static bool timed(const schedule::ScheduleT &schedule, uint32_t index) {
+    CommandKind kind = schedule.commands[index]->kind;
+    return kind == CommandKind::Launch || kind == CommandKind::Copy;
+  }
+
+  json event(const schedule::ScheduleT &schedule, const Slice &slice) const;
+
+  std::deque<Slice> slices_;
+  uint64_t step_ = 0;
+  int64_t origin_ = 0;
+};
+
+std::string tensorName(const schedule::ScheduleT &schedule, const schedule::Operand &operand) {
+  const schedule::BufferT &buffer = *schedule.buffers[operand.buffer()];
+  return buffer.tensor >= 0 ? schedule.tensors[buffer.tensor]->name : buffer.name;
+}
+
+json TraceRecorderImpl::event(const schedule::ScheduleT &schedule, const Slice &slice) const {
+  const schedule::CommandT &command = *schedule.commands[slice.command];
+  json arguments = {{"command", slice.command}, {"step", slice.step}, {"predicted_us", command.predicted_ns / 1e3}};
+  std::string name;
+  if (command.kind == CommandKind::Launch) {
+    const schedule::KernelT &kernel = *schedule.kernels[command.kernel];
+    name = command.location.empty() ? kernel.kind : command.location;
+    arguments["kernel"] = kernel.kind;
+    arguments["algorithm"] = kernel.algorithm;
+  } else {
+    const schedule::BufferT &destination = *schedule.buffers[command.writes[0].buffer()];
+    name = (destination.arena == schedule::Arena::Host ? "offload " : "prefetch ") +
+           tensorName(schedule, command.reads[0]);
+    arguments["bytes"] = destination.bytes;
+  }
+  return {{"name", name},
+          {"cat", command.kind == CommandKind::Launch ? "kernel" : "copy"},
+          {"ph", "X"},
+          {"pid", 0},
+          {"tid", command.stream},
+          {"ts", static_cast<double>(slice.start - origin_) / 1e3},
+          {"dur", static_cast<double>(slice.end - slice.start) / 1e3},
+          {"args", arguments}};
+}
+
+Status TraceRecorderImpl::write(const schedule::ScheduleT &schedule, const std::string &path) const {
+  json events = json::array();
+  for (uint32_t i = 0; i < schedule.streams.size(); ++i) {
+    events.push_back({{"name", "thread_name"},
+                      {"ph", "M"},
+                      {"pid", 0},
+                      {"tid", i},
+                      {"args", {{"name", schedule.streams[i]->name}}}});
+  }
+  for (const Slice &slice : slices_) {
+    events.push_back(event(schedule, slice));
+  }
+  json document = {{"displayTimeUnit", "ms"}, {"traceEvents", events}};
+  return writeFile(path, document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+} // namespace
+
+std::unique_ptr<TraceRecorder> createTraceRecorder() { return std::make_unique<TraceRecorderImpl>(); }
+
+} // namespace vdnn::rt
