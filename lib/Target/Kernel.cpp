@@ -1,9 +1,11 @@
-//===- Kernel.cpp - compute ops and types in the terms of the schedule --------------------------------------===//
+//===- Kernel.cpp - compute ops and types in the terms of the schedule
+//--------------------------------------===//
 
 #include "vdnn/Target/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -51,8 +53,9 @@ schedule::TypeT vdnn::toType(Type type) {
   result.element = toElementType(tensor);
   result.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
   auto layout = dyn_cast_or_null<LayoutAttr>(tensor.getEncoding());
-  result.layout = layout && layout.getValue() == Layout::ChannelsLast ? schedule::Layout::ChannelsLast
-                                                                       : schedule::Layout::RowMajor;
+  result.layout = layout && layout.getValue() == Layout::ChannelsLast
+                      ? schedule::Layout::ChannelsLast
+                      : schedule::Layout::RowMajor;
   return result;
 }
 
@@ -63,12 +66,15 @@ schedule::TypeT vdnn::toType(Type type) {
 DictionaryAttr vdnn::getKernelAttributes(Operation *op) {
   NamedAttrList attributes;
   for (StringAttr name : op->getName().getAttributeNames()) {
-    if (Attribute value = op->getAttr(name); value && name != "operandSegmentSizes") {
+    if (Attribute value = op->getAttr(name);
+        value && name != "operandSegmentSizes") {
       attributes.set(name, value);
     }
   }
   if (auto pool = dyn_cast<MaxPoolBackwardOp>(op)) {
-    attributes.set("operands", StringAttr::get(op->getContext(), pool.getIndex() ? "dy,index" : "dy,x,y"));
+    attributes.set("operands",
+                   StringAttr::get(op->getContext(),
+                                   pool.getIndex() ? "dy,index" : "dy,x,y"));
   }
   return attributes.getDictionary(op->getContext());
 }
@@ -78,16 +84,22 @@ static std::unique_ptr<schedule::AttributeT> toAttribute(NamedAttribute named) {
   attribute->name = named.getName().str();
   llvm::TypeSwitch<Attribute>(named.getValue())
       .Case([&](DenseI64ArrayAttr array) {
-        attribute->ints.assign(array.asArrayRef().begin(), array.asArrayRef().end());
+        attribute->ints.assign(array.asArrayRef().begin(),
+                               array.asArrayRef().end());
       })
       .Case([&](IntegerAttr integer) {
         bool isBool = integer.getType().isInteger(1);
-        attribute->ints = {isBool ? int64_t(integer.getValue().getBoolValue()) : integer.getValue().getSExtValue()};
+        attribute->ints = {isBool ? int64_t(integer.getValue().getBoolValue())
+                                  : integer.getValue().getSExtValue()};
       })
       .Case([&](UnitAttr) { attribute->ints = {1}; })
-      .Case([&](FloatAttr number) { attribute->number = number.getValueAsDouble(); })
+      .Case([&](FloatAttr number) {
+        attribute->number = number.getValueAsDouble();
+      })
       .Case([&](StringAttr text) { attribute->text = text.str(); })
-      .Case([&](ReductionAttr reduction) { attribute->text = stringifyReduction(reduction.getValue()).str(); });
+      .Case([&](ReductionAttr reduction) {
+        attribute->text = stringifyReduction(reduction.getValue()).str();
+      });
   return attribute;
 }
 
@@ -100,10 +112,12 @@ static double toDouble(Attribute value) {
     return number.getValueAsDouble();
   }
   const APInt &integer = cast<IntegerAttr>(value).getValue();
-  return integer.getBitWidth() == 1 ? double(integer.getBoolValue()) : double(integer.getSExtValue());
+  return integer.getBitWidth() == 1 ? double(integer.getBoolValue())
+                                    : double(integer.getSExtValue());
 }
 
-static std::unique_ptr<schedule::ScalarOpT> toScalarOp(Operation &op, const llvm::DenseMap<Value, uint32_t> &numbers) {
+static std::unique_ptr<schedule::ScalarOpT>
+toScalarOp(Operation &op, const llvm::DenseMap<Value, uint32_t> &numbers) {
   auto scalar = std::make_unique<schedule::ScalarOpT>();
   scalar->code = op.getName().stripDialect().str();
   scalar->element = toElementType(op.getResult(0).getType());
@@ -111,12 +125,16 @@ static std::unique_ptr<schedule::ScalarOpT> toScalarOp(Operation &op, const llvm
     scalar->operands.push_back(numbers.lookup(operand));
   }
   llvm::TypeSwitch<Operation *>(&op)
-      .Case([&](arith::ConstantOp constant) { scalar->constant = toDouble(constant.getValue()); })
+      .Case([&](arith::ConstantOp constant) {
+        scalar->constant = toDouble(constant.getValue());
+      })
       .Case([&](arith::CmpFOp compare) {
-        scalar->predicate = arith::stringifyCmpFPredicate(compare.getPredicate()).str();
+        scalar->predicate =
+            arith::stringifyCmpFPredicate(compare.getPredicate()).str();
       })
       .Case([&](arith::CmpIOp compare) {
-        scalar->predicate = arith::stringifyCmpIPredicate(compare.getPredicate()).str();
+        scalar->predicate =
+            arith::stringifyCmpIPredicate(compare.getPredicate()).str();
       });
   return scalar;
 }

@@ -1,6 +1,8 @@
-//===- CostModel.h - how an op can be computed, how long it takes, what the machine is -----------------------===//
+//===- CostModel.h - how an op can be computed, how long it takes, what the
+//machine is -----------------------===//
 //
-// All that planning knows about a device. docs/cost-model.md explains the model and the files that describe devices.
+// All that planning knows about a device. docs/cost-model.md explains the model
+// and the files that describe devices.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -24,9 +26,11 @@ struct DeviceDescription {
   /// "cpu", or "model" for a device that exists only as a cost model.
   std::string kind;
   std::string name;
-  /// What the choice of kernels and the sizes of workspaces depend on; equal to that of the runtime's device of this kind.
+  /// What the choice of kernels and the sizes of workspaces depend on; equal to
+  /// that of the runtime's device of this kind.
   std::string fingerprint;
-  /// Bytes that the process takes on the device outside of the plan's arena: context, libraries.
+  /// Bytes that the process takes on the device outside of the plan's arena:
+  /// context, libraries.
   uint64_t overheadBytes = 0;
   /// Bytes of the whole device; 0: not known.
   uint64_t memoryBytes = 0;
@@ -37,24 +41,30 @@ class CostModel {
 public:
   virtual ~CostModel() = default;
 
-  /// All ways to compute an op (`vdnn::ComputeOp`) with workspace bytes and time in nanoseconds, never empty; the same op always gives the
-  /// same. A view costs nothing. An error says why the device cannot compute the op.
-  virtual rt::Result<std::vector<planning::KernelChoice>> choices(mlir::Operation *computeOp) = 0;
+  /// All ways to compute an op (`vdnn::ComputeOp`) with workspace bytes and
+  /// time in nanoseconds, never empty; the same op always gives the same. A
+  /// view costs nothing. An error says why the device cannot compute the op.
+  virtual rt::Result<std::vector<planning::KernelChoice>>
+  choices(mlir::Operation *computeOp) = 0;
 
   const planning::Link &link() const { return link_; }
   const DeviceDescription &device() const { return device_; }
 
 protected:
-  CostModel(DeviceDescription device, const planning::Link &link) : device_(std::move(device)), link_(link) {}
+  CostModel(DeviceDescription device, const planning::Link &link)
+      : device_(std::move(device)), link_(link) {}
 
 private:
   DeviceDescription device_;
   planning::Link link_;
 };
 
-/// Makes the cost model of a device: `cpu` (this machine, `threads` compute threads, 0: all), `h200`, `titanx`, or the path
-/// of a device file ("something.json"). Null, and `error` set, if there is no such device or its file is not valid.
-std::unique_ptr<CostModel> createCostModel(const std::string &device, unsigned threads, rt::Error &error);
+/// Makes the cost model of a device: `cpu` (this machine, `threads` compute
+/// threads, 0: all), `h200`, `titanx`, or the path of a device file
+/// ("something.json"). Null, and `error` set, if there is no such device or its
+/// file is not valid.
+std::unique_ptr<CostModel> createCostModel(const std::string &device,
+                                           unsigned threads, rt::Error &error);
 
 } // namespace vdnn
 

@@ -1,0 +1,281 @@
+//===- DeviceFile.cpp - reading device files
+//-----------------------------------------------------------------===//
+
+#include "DeviceFile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/xxhash.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+
+using namespace vdnn;
+using nlohmann::json;
+using rt::Error;
+using rt::Result;
+using rt::Status;
+
+namespace {
+
+/// One object of the file. Every accessor notes its key as known, so that
+/// `finish` can report the others; the first error stays.
+class Reader {
+public:
+  Reader(const json &object, std::string path, Status &status)
+      : object(object), path(std::move(path)), status(status) {
+    if (!object.is_object()) {
+      fail(llvm::Twine("'") + this->path + "' must be an object");
+    }
+  }
+
+  /// A number in [low, high].
+  double number(const char *key, double low, double high,
+                std::optional<double> fallback = std::nullopt) {
+    const json *value = find(key, fallback.has_value());
+    if (!value) {
+      return fallback.value_or(low);
+    }
+    return check(*value, name(key), low, high);
+  }
+
+  std::string text(const char *key) {
+    const json *value = find(key, false);
+    if (value && !value->is_string()) {
+      fail(llvm::Twine("'") + name(key) + "' must be a text");
+    }
+    return value && value->is_string() ? value->get<std::string>() : "";
+  }
+
+  /// An object of numbers in [low, high] under keys from `allowed`; at least
+  /// one.
+  std::map<std::string, double> numbers(const char *key, double low,
+                                        double high,
+                                        const std::set<std::string> &allowed) {
+    std::map<std::string, double> result;
+    const json *value = find(key, false);
+    if (!value) {
+      return result;
+    }
+    if (!value->is_object() || value->empty()) {
+      fail(llvm::Twine("'") + name(key) +
+           "' must be an object with at least one entry");
+      return result;
+    }
+    for (const auto &[entry, number] : value->items()) {
+      if (!allowed.contains(entry)) {
+        fail(llvm::Twine("'") + name(key) + "' has no entry '" + entry +
+             "', expected one of " + quoteAll(allowed));
+        return result;
+      }
+      result[entry] = check(number, name(key) + "." + entry, low, high);
+    }
+    return result;
+  }
+
+  const json &objectAt(const char *key) {
+    static const json empty = json::object();
+    const json *value = find(key, false);
+    return value ? *value : empty;
+  }
+
+  std::string name(const char *key) const {
+    return path.empty() ? key : path + "." + key;
+  }
+
+  /// Reports keys that nobody asked for.
+  void finish() {
+    if (!object.is_object()) {
+      return;
+    }
+    for (const auto &[key, value] : object.items()) {
+      if (!known.contains(key)) {
+        fail(llvm::Twine("unknown key '") + name(key.c_str()) +
+             "', expected one of " + quoteAll(known));
+      }
+    }
+  }
+
+private:
+  static std::string quoteAll(const std::set<std::string> &names) {
+    return (llvm::Twine("'") + llvm::join(names, "', '") + "'").str();
+  }
+
+  void fail(const llvm::Twine &message) {
+    if (status.ok()) {
+      status = Error{message.str()};
+    }
+  }
+
+  const json *find(const char *key, bool optional) {
+    known.insert(key);
+    if (!object.is_object()) {
+      return nullptr;
+    }
+    auto found = object.find(key);
+    if (found == object.end()) {
+      if (!optional) {
+        fail(llvm::Twine("missing key '") + name(key) + "'");
+      }
+      return nullptr;
+    }
+    return &*found;
+  }
+
+  double check(const json &value, const std::string &what, double low,
+               double high) {
+    double number = value.is_number() ? value.get<double>() : std::nan("");
+    if (!(number >= low && number <= high)) {
+      std::ostringstream message;
+      message << "'" << what << "' must be a number from " << low << " to "
+              << high << ", found "
+              << (value.is_number()
+                      ? value.dump()
+                      : std::string("a value of type ") + value.type_name());
+      fail(message.str());
+      return low;
+    }
+    return number;
+  }
+
+  const json &object;
+  std::string path;
+  Status &status;
+  std::set<std::string> known;
+};
+
+} // namespace
+
+// Bounds that keep every time and every size within 63 bits, whatever the file
+// says.
+static constexpr double kMinRate = 1e6;
+static constexpr double kMaxRate = 1e18;
+static constexpr double kMaxBytes = 1e15;
+static constexpr double kMaxNs = 1e9;
+static constexpr double kMinShare = 1e-3;
+/// More than 1: an algorithm may do fewer operations than the definition of the
+/// op counts.
+static constexpr double kMaxConvShare = 4;
+
+static const std::set<std::string> kGpuAlgorithms = {
+    "implicit_gemm", "implicit_precomp_gemm", "fft_tiling", "winograd",
+    "winograd_nonfused"};
+static const std::set<std::string> kCpuAlgorithms = {"direct", "gemm"};
+
+Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
+  json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (root.is_discarded()) {
+    return Error{"not valid JSON"};
+  }
+  Status status;
+  Reader top(root, "", status);
+  DeviceFile file;
+  file.device.kind = top.text("kind");
+  if (status.ok() && file.device.kind != "cpu" && file.device.kind != "model") {
+    return Error{(llvm::Twine("'kind' must be 'cpu' or 'model', found '") +
+                  file.device.kind + "'")
+                     .str()};
+  }
+  file.device.name = top.text("name");
+  file.device.overheadBytes =
+      static_cast<uint64_t>(top.number("overhead_bytes", 0, kMaxBytes, 0));
+  file.device.memoryBytes =
+      static_cast<uint64_t>(top.number("memory_bytes", 0, kMaxBytes, 0));
+  file.flopsPerSecond = top.numbers("flops_per_second", kMinRate, kMaxRate,
+                                    {"f64", "f32", "f16", "bf16"});
+  if (status.ok() && !file.flopsPerSecond.contains("f32")) {
+    return Error{"missing key 'flops_per_second.f32'"};
+  }
+  file.bytesPerSecond = top.number("bytes_per_second", kMinRate, kMaxRate);
+  file.launchNs = static_cast<int64_t>(top.number("launch_ns", 0, kMaxNs));
+
+  Reader efficiency(top.objectAt("efficiency"), "efficiency", status);
+  file.memoryEfficiency = efficiency.number("memory", kMinShare, 1);
+  file.matmulEfficiency = efficiency.number("matmul", kMinShare, 1);
+  file.otherEfficiency = efficiency.number("other", kMinShare, 1);
+  const std::set<std::string> &algorithms =
+      file.device.kind == "cpu" ? kCpuAlgorithms : kGpuAlgorithms;
+  file.convForward =
+      efficiency.numbers("conv", kMinShare, kMaxConvShare, algorithms);
+  file.convBackwardData = efficiency.numbers("conv_backward_data", kMinShare,
+                                             kMaxConvShare, algorithms);
+  file.convBackwardFilter = efficiency.numbers(
+      "conv_backward_filter", kMinShare, kMaxConvShare, algorithms);
+  efficiency.finish();
+
+  Reader link(top.objectAt("link"), "link", status);
+  file.link.deviceToHostBytesPerSecond =
+      link.number("device_to_host_bytes_per_second", kMinRate, kMaxRate);
+  file.link.hostToDeviceBytesPerSecond =
+      link.number("host_to_device_bytes_per_second", kMinRate, kMaxRate);
+  file.link.duplexFactor = link.number("duplex_factor", kMinShare, 1, 1);
+  file.link.latencyNs =
+      static_cast<int64_t>(link.number("latency_ns", 0, kMaxNs));
+  link.finish();
+
+  top.finish();
+  if (!status.ok()) {
+    return status.error();
+  }
+  return file;
+}
+
+Result<DeviceFile> vdnn::loadDeviceFile(const std::string &path) {
+  static constexpr size_t kMaxFileBytes = 1 << 20;
+  std::ifstream stream(path, std::ios::binary);
+  std::string text(kMaxFileBytes + 1, '\0');
+  if (!stream || !(stream.read(text.data(), std::streamsize(text.size())) ||
+                   stream.eof())) {
+    return Error{(llvm::Twine("cannot read device file '") + path + "'").str()};
+  }
+  text.resize(size_t(stream.gcount()));
+  if (text.size() > kMaxFileBytes) {
+    return Error{
+        (llvm::Twine("device file '") + path + "' is longer than 1 MiB").str()};
+  }
+  Result<DeviceFile> file = parseDeviceFile(text);
+  if (!file) {
+    return Error{
+        (llvm::Twine("device file '") + path + "': " + file.message()).str()};
+  }
+  // Another file is another device: plans made for the one are refused by the
+  // other.
+  file->device.fingerprint =
+      (llvm::Twine("model ") + file->device.name + "; " +
+       llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true))
+          .str();
+  return file;
+}
+
+namespace {
+struct Builtin {
+  const char *name;
+  const char *text;
+};
+} // namespace
+
+static const Builtin kBuiltins[] = {
+#include "lib/Cost/BuiltinDevices.inc"
+};
+
+const char *vdnn::findBuiltinDevice(const std::string &name) {
+  for (const Builtin &builtin : kBuiltins) {
+    if (name == builtin.name) {
+      return builtin.text;
+    }
+  }
+  return nullptr;
+}
+
+std::string vdnn::listBuiltinDevices() {
+  auto quote = [](const Builtin &builtin) {
+    return (llvm::Twine("'") + builtin.name + "'").str();
+  };
+  return llvm::join(llvm::map_range(kBuiltins, quote), ", ");
+}

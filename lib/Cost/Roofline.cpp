@@ -1,0 +1,65 @@
+//===- Roofline.cpp - time from operations and bytes
+//---------------------------------------------------------===//
+
+#include "Roofline.h"
+
+#include "vdnn/Dialect/Shapes.h"
+#include "vdnn/Dialect/VDNN.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace vdnn;
+
+bool vdnn::isFree(Operation *op) {
+  return isa<ConstantOp>(op) || cast<ComputeOp>(op).isView();
+}
+
+static double getBytes(Value value) {
+  auto type = cast<ShapedType>(value.getType());
+  // A boolean takes a byte.
+  return elements(type) * std::max(1.0, type.getElementTypeBitWidth() / 8.0);
+}
+
+double vdnn::getTraffic(Operation *op) {
+  double bytes = 0;
+  llvm::SmallPtrSet<Value, 8> seen;
+  for (Value operand : op->getOperands()) {
+    bytes += seen.insert(operand).second ? getBytes(operand) : 0;
+  }
+  for (Value result : op->getResults()) {
+    bytes += getBytes(result);
+  }
+  return bytes;
+}
+
+double vdnn::getEfficiency(const DeviceFile &file, Operation *op) {
+  return isa<MatMulOp>(op) ? file.matmulEfficiency : file.otherEfficiency;
+}
+
+/// The peak for the element type of the op's first result; types that the file
+/// leaves out run as f32.
+static double getPeak(const DeviceFile &file, Operation *op) {
+  Type element = cast<ShapedType>(op->getResult(0).getType()).getElementType();
+  const char *name = element.isBF16()  ? "bf16"
+                     : element.isF16() ? "f16"
+                     : element.isF64() ? "f64"
+                                       : "f32";
+  auto found = file.flopsPerSecond.find(name);
+  return found != file.flopsPerSecond.end() ? found->second
+                                            : file.flopsPerSecond.at("f32");
+}
+
+int64_t vdnn::getTime(const DeviceFile &file, Operation *op, double flops,
+                      double efficiency, double bytes) {
+  double compute = flops / (getPeak(file, op) * efficiency);
+  double memory = bytes / (file.bytesPerSecond * file.memoryEfficiency);
+  // No op of a plan takes longer than a year.
+  constexpr double kLongest = 3.2e16;
+  return file.launchNs +
+         int64_t(
+             std::min(kLongest, std::ceil(1e9 * std::max(compute, memory))));
+}
