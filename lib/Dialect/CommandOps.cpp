@@ -1,9 +1,14 @@
 //===- CommandOps.cpp - assembly and verification of the command ops
 //-----------------------------------------===//
 
+#include "Checks.h"
+
 #include "vdnn/Dialect/VDNN.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+
+#include <limits>
 
 #pragma GCC diagnostic ignored "-Wunused-parameter" // generated code
 
@@ -174,18 +179,134 @@ void LaunchOp::print(OpAsmPrinter &printer) {
 // Verification: each op in itself, then its symbols
 //===----------------------------------------------------------------------------------------------------------===//
 
-LogicalResult LaunchOp::verify() {
-  if (getReads().size() != getReadTypes().size()) {
-    return emitOpError() << "expected as many types as buffers read, found "
-                         << getReadTypes().size() << " for "
-                         << getReads().size();
+/// The views of buffers: as many as buffers, and each a type that tensors of
+/// the dialect have.
+static LogicalResult verifyViews(LaunchOp launch, StringRef what,
+                                 ArrayAttr buffers, ArrayAttr types) {
+  if (buffers.size() != types.size()) {
+    return launch.emitOpError()
+           << "expected as many types as buffers " << what << ", found "
+           << types.size() << " for " << buffers.size();
   }
-  if (getWrites().size() != getWriteTypes().size()) {
-    return emitOpError() << "expected as many types as buffers written, found "
-                         << getWriteTypes().size() << " for "
-                         << getWrites().size();
+  for (Type type : types.getAsValueRange<TypeAttr>()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape() ||
+        !isElementType(tensor.getElementType())) {
+      return launch.emitOpError()
+             << "expected buffers " << what
+             << " as tensors of static shape with elements of the "
+             << "dialect, found " << type;
+    }
   }
   return success();
+}
+
+static LogicalResult verifyInPlace(LaunchOp launch,
+                                   ArrayRef<int64_t> positions) {
+  if (positions.size() % 2 != 0) {
+    return launch.emitOpError()
+           << "expected pairs of positions in 'in_place', found "
+           << positions.size() << " numbers";
+  }
+  for (size_t i = 0; i < positions.size(); i += 2) {
+    int64_t reads = launch.getReads().size();
+    int64_t writes = launch.getWrites().size();
+    if (positions[i] < 0 || positions[i] >= reads || positions[i + 1] < 0 ||
+        positions[i + 1] >= writes) {
+      return launch.emitOpError()
+             << "expected 'in_place' to pair one of " << reads
+             << " reads with one of " << writes << " writes, found "
+             << positions[i] << " -> " << positions[i + 1];
+    }
+  }
+  return success();
+}
+
+LogicalResult LaunchOp::verify() {
+  VDNN_CHECK(verifyViews(*this, "read", getReads(), getReadTypes()));
+  VDNN_CHECK(verifyViews(*this, "written", getWrites(), getWriteTypes()));
+  VDNN_CHECK(verifyInPlace(*this, getInPlace().value_or(ArrayRef<int64_t>())));
+  if (static_cast<int64_t>(getPredictedNs()) < 0) {
+    return emitOpError() << "expected a duration of at least 0 ns, found "
+                         << static_cast<int64_t>(getPredictedNs());
+  }
+  for (NamedAttribute attribute : getKernelAttributes()) {
+    auto integer = dyn_cast<IntegerAttr>(attribute.getValue());
+    bool fits = integer && (integer.getType().isInteger(1) ||
+                            integer.getType().isSignlessInteger(64));
+    auto number = dyn_cast<FloatAttr>(attribute.getValue());
+    bool isDouble = number && number.getType().isF64();
+    if (!fits && !isDouble &&
+        !isa<UnitAttr, StringAttr, DenseI64ArrayAttr, ReductionAttr>(
+            attribute.getValue())) {
+      return emitOpError() << "expected kernel attribute '"
+                           << attribute.getName().getValue()
+                           << "' to be an integer, an array of integers, a "
+                              "number, a text, a reduction or a unit, found "
+                           << attribute.getValue();
+    }
+  }
+  if ((getKernel() == "pointwise") != !getBody().empty()) {
+    return emitOpError() << "expected a program if and only if the kernel is "
+                            "'pointwise', found kernel '"
+                         << getKernel() << "' with "
+                         << (getBody().empty() ? "none" : "one");
+  }
+  if (getBody().empty()) {
+    return success();
+  }
+  auto elements = [](ArrayAttr types) {
+    return llvm::map_to_vector(
+        types.getAsValueRange<TypeAttr>(), [](Type type) {
+          return cast<RankedTensorType>(type).getElementType();
+        });
+  };
+  return verifyProgram(*this, getBody(), elements(getReadTypes()),
+                       elements(getWriteTypes()));
+}
+
+static LogicalResult expectNotNegative(Operation *op, StringRef name,
+                                       uint64_t number) {
+  return expectInRange(op, name, static_cast<int64_t>(number), 0,
+                       std::numeric_limits<int64_t>::max());
+}
+
+LogicalResult TensorOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getType());
+  if (!type || !type.hasStaticShape() ||
+      !isElementType(type.getElementType())) {
+    return emitOpError() << "expected a tensor of static shape with elements "
+                            "of the dialect, found "
+                         << getType();
+  }
+  return expectNotNegative(*this, "bytes", getBytes());
+}
+
+LogicalResult BufferOp::verify() {
+  VDNN_CHECK(expectNotNegative(*this, "offset", getOffset()));
+  VDNN_CHECK(expectNotNegative(*this, "bytes", getBytes()));
+  if (!llvm::isPowerOf2_64(getAlignment())) {
+    return emitOpError()
+           << "expected an alignment that is a power of two, found "
+           << getAlignment();
+  }
+  return success();
+}
+
+LogicalResult CopyOp::verify() {
+  if (getStream() == StreamKind::Compute) {
+    return emitOpError()
+           << "expected a copy on the stream 'd2h' or 'h2d', found 'compute'";
+  }
+  return expectNotNegative(*this, "ns", getPredictedNs());
+}
+
+LogicalResult RecordOp::verify() {
+  return expectNotNegative(*this, "event", getEvent());
+}
+
+LogicalResult WaitOp::verify() {
+  return expectNotNegative(*this, "event", getEvent());
 }
 
 /// Symbol `name` of the plan around `op` must be a `Target`.

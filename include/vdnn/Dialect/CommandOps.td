@@ -33,12 +33,14 @@ def VDNN_TensorOp : VDNN_Op<"tensor", [HasParent<"PlanOp">, Symbol, DeclareOpInt
     $sym_name `` $role $type $bytes `bytes` `` $decision $reason (`entry` $entry^)? (`exit` $exit^)?
     (`gradient_of` $gradient_of^)? (`initial` `` $initial^)? attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def VDNN_BufferOp : VDNN_Op<"buffer", [HasParent<"PlanOp">, Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a range of an arena that holds one value";
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<FlatSymbolRefAttr>:$tensor, VDNN_ArenaAttr:$arena, I64Attr:$offset, I64Attr:$bytes, I64Attr:$alignment);
   let assemblyFormat = "$sym_name (`of` $tensor^)? `` $arena `at` $offset `bytes` $bytes `align` $alignment attr-dict";
+  let hasVerifier = 1;
 }
 
 def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -58,18 +60,21 @@ def VDNN_CopyOp : VDNN_Op<"cmd.copy", [HasParent<"PlanOp">, DeclareOpInterfaceMe
   let summary = "copies a buffer to a buffer of the same tensor in the other arena";
   let arguments = (ins VDNN_StreamKindAttr:$stream, FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$destination, I64Attr:$predicted_ns, StrAttr:$location);
   let assemblyFormat = "`on` `` $stream $source `to` $destination `ns` $predicted_ns `from` $location attr-dict";
+  let hasVerifier = 1;
 }
 
 def VDNN_RecordOp : VDNN_Op<"cmd.record", [HasParent<"PlanOp">]> {
   let summary = "marks the point that a stream has reached";
   let arguments = (ins VDNN_StreamKindAttr:$stream, I64Attr:$event);
   let assemblyFormat = "`on` `` $stream `event` $event attr-dict";
+  let hasVerifier = 1;
 }
 
 def VDNN_WaitOp : VDNN_Op<"cmd.wait", [HasParent<"PlanOp">]> {
   let summary = "holds a stream until an event has been reached";
   let arguments = (ins VDNN_StreamKindAttr:$stream, I64Attr:$event);
   let assemblyFormat = "`on` `` $stream `event` $event attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif

@@ -7,6 +7,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "vdnn/Dialect/VDNNInterfaces.td"
 
@@ -83,10 +84,11 @@ def VDNN_InitialKind : VDNN_Enum<"InitialKind", "how a persistent tensor starts"
 // Attributes and types
 //===----------------------------------------------------------------------------------------------------===//
 
-def VDNN_LayoutAttr : AttrDef<VDNN_Dialect, "Layout"> {
+def VDNN_LayoutAttr : AttrDef<VDNN_Dialect, "Layout", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "layout";
   let summary = "tensor encoding: order of the elements in memory; no encoding means row major";
-  let description = [{ Example: `tensor<8x64x56x56xf32, #vdnn.layout<channels_last>>`; the shape stays logical (N, C, H, W). }];
+  let description = [{ Example: `tensor<8x64x56x56xf32, #vdnn.layout<channels_last>>`; the shape stays logical (N, C, H, W).
+    Channels last needs a rank of at least 3. }];
   let parameters = (ins EnumParameter<VDNN_Layout>:$value);
   let assemblyFormat = "`<` $value `>`";
 }

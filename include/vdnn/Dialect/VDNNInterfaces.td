@@ -16,8 +16,8 @@ def VDNN_ComputeOpInterface : OpInterface<"ComputeOp"> {
       [{ return ::vdnn::OpClass::Other; }]>,
     InterfaceMethod<"floating-point operations of one execution", "double", "getFlops", (ins), "",
       [{ return ::vdnn::defaultFlops($_op); }]>,
-    InterfaceMethod<"pairs (operand number, result number) that the kernel may compute in place: every element of the result "
-                    "depends on no element of the operand but its own", "::llvm::SmallVector<std::pair<unsigned, unsigned>>",
+    InterfaceMethod<"pairs (operand number, result number) that the kernel may compute in place: it has read what it needs of the "
+                    "operand before it writes over it, on every backend", "::llvm::SmallVector<std::pair<unsigned, unsigned>>",
       "getInPlacePairs", (ins), "", [{ return {}; }]>,
     InterfaceMethod<"whether the result is the operand's bytes under another shape (no kernel runs)", "bool", "isView", (ins), "",
       [{ return false; }]>
