@@ -11,11 +11,15 @@ include "mlir/IR/SymbolInterfaces.td"
 def VDNN_PlanOp : VDNN_Op<"plan", [IsolatedFromAbove, Symbol, SymbolTable, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "a schedule: one step of a network as commands on streams";
   let description = [{
+    Tensors first, then buffers, then the commands in the order of their submission; a line each.
+
     ```mlir
-    vdnn.plan @resnet50 attributes {device_arena = 1048576 : i64, ...} {
-      vdnn.tensor @"conv1.weight" ...
-      vdnn.buffer @b0 ...
-      vdnn.cmd.launch ...
+    vdnn.plan @resnet50 attributes {device_arena = 8192 : i64, host_arena = 0 : i64} {
+      vdnn.tensor @x activation tensor<8x64xf32> 2048 bytes keep "used at once"
+      vdnn.tensor @y activation tensor<8x64xf32> 2048 bytes keep "used at once"
+      vdnn.buffer @b0 of @x device at 0 bytes 2048 align 256
+      vdnn.buffer @b1 of @y device at 2048 bytes 2048 align 256
+      vdnn.cmd.launch "softmax" on compute (@b0 : tensor<8x64xf32>) -> (@b1 : tensor<8x64xf32>) ns 4000 from "prob" {axis = 1 : i64}
     }
     ```
   }];
@@ -26,6 +30,14 @@ def VDNN_PlanOp : VDNN_Op<"plan", [IsolatedFromAbove, Symbol, SymbolTable, Singl
 
 def VDNN_TensorOp : VDNN_Op<"tensor", [HasParent<"PlanOp">, Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a tensor of the model and what was decided for it";
+  let description = [{
+    `entry` and `exit` are the buffers that hold a persistent tensor when a step begins and ends; `gradient_of` names the parameter.
+
+    ```mlir
+    vdnn.tensor @conv1.weight parameter tensor<64x3x7x7xf32> 37632 bytes keep "read in every step" entry @b0 exit @b1 initial<normal, 0.0, 0.04>
+    vdnn.tensor @relu1 activation tensor<8x64x112x112xf32> 25690112 bytes offload "idle 41 ms, 24.5 MiB, copy hidden"
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, VDNN_RoleAttr:$role, TypeAttr:$type, I64Attr:$bytes, VDNN_DecisionAttr:$decision,
                    StrAttr:$reason, OptionalAttr<FlatSymbolRefAttr>:$entry, OptionalAttr<FlatSymbolRefAttr>:$exit,
                    OptionalAttr<FlatSymbolRefAttr>:$gradient_of, OptionalAttr<VDNN_InitialAttr>:$initial);
@@ -38,6 +50,15 @@ def VDNN_TensorOp : VDNN_Op<"tensor", [HasParent<"PlanOp">, Symbol, DeclareOpInt
 
 def VDNN_BufferOp : VDNN_Op<"buffer", [HasParent<"PlanOp">, Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a range of an arena that holds one value";
+  let description = [{
+    Offset, bytes and alignment in bytes. Without `of` the buffer is a workspace.
+
+    ```mlir
+    vdnn.tensor @relu1 activation tensor<8x64xf32> 2048 bytes keep "used at once"
+    vdnn.buffer @b1 of @relu1 device at 512 bytes 2048 align 256
+    vdnn.buffer @b2 device at 4096 bytes 1024 align 256
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<FlatSymbolRefAttr>:$tensor, VDNN_ArenaAttr:$arena, I64Attr:$offset, I64Attr:$bytes, I64Attr:$alignment);
   let assemblyFormat = "$sym_name (`of` $tensor^)? `` $arena `at` $offset `bytes` $bytes `align` $alignment attr-dict";
   let hasVerifier = 1;
@@ -46,7 +67,18 @@ def VDNN_BufferOp : VDNN_Op<"buffer", [HasParent<"PlanOp">, Symbol, DeclareOpInt
 def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel";
   let description = [{
-    `kernel` is the mnemonic of a compute op without dialect, `kernel_attributes` its attributes; the region is that of a pointwise op. `in_place` holds pairs (position in reads, position in writes).
+    `kernel` is the mnemonic of a compute op without dialect, `kernel_attributes` its attributes; the region is that of a pointwise op.
+    Reads and writes name a buffer and say how the kernel views its bytes. `in_place` holds pairs (position in reads, position in writes).
+
+    ```mlir
+    vdnn.cmd.launch "conv" algorithm "direct" on compute (@b1 : tensor<8x3x32x32xf32>, @b2 : tensor<16x3x3x3xf32>) -> (@b3 : tensor<8x16x32x32xf32>) workspace @b4 ns 120000 from "conv1" {dilations = array<i64: 1, 1>, group = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+    vdnn.cmd.launch "pointwise" on compute (@b3 : tensor<8x16x32x32xf32>) -> (@b3 : tensor<8x16x32x32xf32>) in_place [0 -> 0] ns 4000 from "relu1" program {
+    ^bb0(%x: f32):
+      %zero = arith.constant 0.0 : f32
+      %y = arith.maximumf %x, %zero : f32
+      vdnn.yield %y : f32
+    }
+    ```
   }];
   let arguments = (ins VDNN_StreamKindAttr:$stream, StrAttr:$kernel, OptionalAttr<StrAttr>:$algorithm, DictionaryAttr:$kernel_attributes,
                    ArrayAttr:$reads, TypeArrayAttr:$read_types, ArrayAttr:$writes, TypeArrayAttr:$write_types,
@@ -58,6 +90,11 @@ def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">, DeclareOpInterfa
 
 def VDNN_CopyOp : VDNN_Op<"cmd.copy", [HasParent<"PlanOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "copies a buffer to a buffer of the same tensor in the other arena";
+  let description = [{
+    ```mlir
+    vdnn.cmd.copy on d2h @b1 to @h1 ns 465000 from "relu1"
+    ```
+  }];
   let arguments = (ins VDNN_StreamKindAttr:$stream, FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$destination, I64Attr:$predicted_ns, StrAttr:$location);
   let assemblyFormat = "`on` `` $stream $source `to` $destination `ns` $predicted_ns `from` $location attr-dict";
   let hasVerifier = 1;
@@ -65,6 +102,14 @@ def VDNN_CopyOp : VDNN_Op<"cmd.copy", [HasParent<"PlanOp">, DeclareOpInterfaceMe
 
 def VDNN_RecordOp : VDNN_Op<"cmd.record", [HasParent<"PlanOp">]> {
   let summary = "marks the point that a stream has reached";
+  let description = [{
+    Each event is recorded once in a step.
+
+    ```mlir
+    vdnn.cmd.record on compute event 0
+    vdnn.cmd.wait on d2h event 0
+    ```
+  }];
   let arguments = (ins VDNN_StreamKindAttr:$stream, I64Attr:$event);
   let assemblyFormat = "`on` `` $stream `event` $event attr-dict";
   let hasVerifier = 1;
@@ -72,6 +117,12 @@ def VDNN_RecordOp : VDNN_Op<"cmd.record", [HasParent<"PlanOp">]> {
 
 def VDNN_WaitOp : VDNN_Op<"cmd.wait", [HasParent<"PlanOp">]> {
   let summary = "holds a stream until an event has been reached";
+  let description = [{
+    ```mlir
+    vdnn.cmd.record on d2h event 1
+    vdnn.cmd.wait on compute event 1
+    ```
+  }];
   let arguments = (ins VDNN_StreamKindAttr:$stream, I64Attr:$event);
   let assemblyFormat = "`on` `` $stream `event` $event attr-dict";
   let hasVerifier = 1;

@@ -95,7 +95,8 @@ def VDNN_BatchNormOp : VDNN_ComputeOp<"batch_norm", [], ["getOpClass", "getFlops
 
     ```mlir
     %y, %mean, %inv_std, %m1, %v1 = vdnn.batch_norm %x, %scale, %bias, %m0, %v0 {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64}
-      : tensor<8x16x32x32xf32>, tensor<16xf32>
+      : (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
+        -> (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$x, VDNN_FloatTensor:$scale, VDNN_FloatTensor:$bias, VDNN_FloatTensor:$running_mean,
@@ -110,7 +111,8 @@ def VDNN_BatchNormInferenceOp : VDNN_ComputeOp<"batch_norm_inference", [], ["get
   let summary = "batch normalisation by given statistics";
   let description = [{
     ```mlir
-    %y = vdnn.batch_norm_inference %x, %scale, %bias, %mean, %var {epsilon = 1.0e-5 : f64} : (...) -> tensor<8x16x32x32xf32>
+    %y = vdnn.batch_norm_inference %x, %scale, %bias, %mean, %var {epsilon = 1.0e-5 : f64}
+      : (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<8x16x32x32xf32>
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$x, VDNN_FloatTensor:$scale, VDNN_FloatTensor:$bias, VDNN_FloatTensor:$mean,
@@ -190,6 +192,16 @@ def VDNN_PointwiseOp : VDNN_ComputeOp<"pointwise", [IsolatedFromAbove, SingleBlo
 
 def VDNN_YieldOp : VDNN_Op<"yield", [Pure, Terminator, ParentOneOf<["PointwiseOp", "LaunchOp"]>]> {
   let summary = "the results of a pointwise program";
+  let description = [{
+    Also ends the program of a `vdnn.cmd.launch`.
+
+    ```mlir
+    %y = vdnn.pointwise ins(%a : tensor<8x16xf32>) -> tensor<8x16xf32> {
+    ^bb0(%x: f32):
+      vdnn.yield %x : f32
+    }
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }

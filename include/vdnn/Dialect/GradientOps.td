@@ -45,8 +45,10 @@ def VDNN_MaxPoolBackwardOp : VDNN_ComputeOp<"max_pool_backward", [AttrSizedOpera
     Either `index` (compact storage) or `x` and `y` (as cuDNN 4 and the vDNN paper need them) is given.
 
     ```mlir
-    %dx = vdnn.max_pool_backward %dy index(%i) {...} : (tensor<8x16x16x16xf32>, tensor<8x16x16x16xi8>) -> tensor<8x16x32x32xf32>
-    %dx = vdnn.max_pool_backward %dy forward(%x, %y) {...} : (...) -> tensor<8x16x32x32xf32>
+    %dx = vdnn.max_pool_backward %dy index(%i) {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+      : (tensor<8x16x16x16xf32>, tensor<8x16x16x16xi8>) -> tensor<8x16x32x32xf32>
+    %dx1 = vdnn.max_pool_backward %dy forward(%x, %y) {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+      : (tensor<8x16x16x16xf32>, tensor<8x16x32x32xf32>, tensor<8x16x16x16xf32>) -> tensor<8x16x32x32xf32>
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$dy, Optional<StaticShapeTensorOf<[I8]>>:$index, Optional<VDNN_FloatTensor>:$x, Optional<VDNN_FloatTensor>:$y,
@@ -75,7 +77,9 @@ def VDNN_BatchNormBackwardOp : VDNN_ComputeOp<"batch_norm_backward", [], ["getOp
   let summary = "gradients of batch normalisation, from its input and the statistics of the batch";
   let description = [{
     ```mlir
-    %dx, %dscale, %dbias = vdnn.batch_norm_backward %dy, %x, %scale, %mean, %inv_std {epsilon = 1.0e-5 : f64} : (...) -> (...)
+    %dx, %dscale, %dbias = vdnn.batch_norm_backward %dy, %x, %scale, %mean, %inv_std {epsilon = 1.0e-5 : f64}
+      : (tensor<8x16x32x32xf32>, tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
+        -> (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>)
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$dy, VDNN_FloatTensor:$x, VDNN_FloatTensor:$scale, VDNN_FloatTensor:$mean, VDNN_FloatTensor:$inv_std,
@@ -89,7 +93,8 @@ def VDNN_LRNBackwardOp : VDNN_ComputeOp<"lrn_backward", [], ["getOpClass", "getF
   let summary = "gradient of local response normalisation, from its input";
   let description = [{
     ```mlir
-    %dx = vdnn.lrn_backward %dy, %x {size = 5 : i64, alpha = 1.0e-4 : f64, beta = 0.75 : f64, bias = 1.0 : f64} : (...) -> tensor<8x96x27x27xf32>
+    %dx = vdnn.lrn_backward %dy, %x {size = 5 : i64, alpha = 1.0e-4 : f64, beta = 0.75 : f64, bias = 1.0 : f64}
+      : (tensor<8x96x27x27xf32>, tensor<8x96x27x27xf32>) -> tensor<8x96x27x27xf32>
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$dy, VDNN_FloatTensor:$x, I64Attr:$size, F64Attr:$alpha, F64Attr:$beta, F64Attr:$bias);

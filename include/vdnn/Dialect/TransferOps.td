@@ -26,6 +26,7 @@ def VDNN_ReleaseOp : VDNN_Op<"release"> {
     The compute stream waits here for the offload. No later op reads `x`.
 
     ```mlir
+    %h, %done = vdnn.offload %x : tensor<8x64x56x56xf32>
     vdnn.release %x after %done : tensor<8x64x56x56xf32>
     ```
   }];
@@ -40,6 +41,7 @@ def VDNN_PrefetchOp : VDNN_Op<"prefetch"> {
     result waits for the copy.
 
     ```mlir
+    %h, %done = vdnn.offload %x : tensor<8x64x56x56xf32>
     %x1 = vdnn.prefetch %h : tensor<8x64x56x56xf32>
     ```
   }];

@@ -87,8 +87,9 @@ def VDNN_InitialKind : VDNN_Enum<"InitialKind", "how a persistent tensor starts"
 def VDNN_LayoutAttr : AttrDef<VDNN_Dialect, "Layout", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "layout";
   let summary = "tensor encoding: order of the elements in memory; no encoding means row major";
-  let description = [{ Example: `tensor<8x64x56x56xf32, #vdnn.layout<channels_last>>`; the shape stays logical (N, C, H, W).
-    Channels last needs a rank of at least 3. }];
+  let description = [{
+    Example: `tensor<8x64x56x56xf32, #vdnn.layout<channels_last>>`; the shape stays logical (N, C, H, W). Channels last needs a rank of at least 3.
+  }];
   let parameters = (ins EnumParameter<VDNN_Layout>:$value);
   let assemblyFormat = "`<` $value `>`";
 }
