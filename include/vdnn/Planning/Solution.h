@@ -14,14 +14,16 @@ enum class Sync {
   Layer  ///< the paper's barrier: all streams meet at the end of every layer that copies
 };
 
-/// One round trip of a tensor to the host. Positions are those of the compute stream: an event "before op p".
+/// One round trip of a tensor to the host; a tensor may make several, each after the op for which it came back from the one before.
+/// An input is not copied out, for the host still has it: its range is given up, and the copy back comes from its entry. Positions are those of the compute stream: an event "before op p".
 struct Transfer {
   TensorId tensor = 0;
-  /// The copy to the host may start when all ops before this position have finished.
+  /// The copy to the host is issued before this op, beside which it may run. Without barriers it may start even earlier, as soon as the
+  /// tensor is written; likewise the copy back, as soon as its range is free. With barriers both wait for all ops before theirs.
   OpId offloadAt = 0;
-  /// The compute stream waits for that copy here, and the tensor's range is free from here on.
+  /// The tensor's range is free from here on: whoever takes it next waits for the copy.
   OpId releaseAt = 0;
-  /// The copy back may start when all ops before this position have finished; the range is taken from here on.
+  /// The copy back is issued before this op; the range is taken from here on.
   OpId prefetchAt = 0;
   /// The op that reads the tensor next; the compute stream waits for the copy before it.
   OpId neededAt = 0;
