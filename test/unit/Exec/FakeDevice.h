@@ -1,0 +1,30 @@
+//===- FakeDevice.h - a device in memory that logs what it is asked to do -----------------------------------===//
+
+#ifndef VDNN_TEST_UNIT_EXEC_FAKEDEVICE_H
+#define VDNN_TEST_UNIT_EXEC_FAKEDEVICE_H
+
+#include "runtime/exec/Device.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace vdnn::test {
+
+/// What a FakeDevice leaves behind: outlives the device.
+struct FakeLog {
+  std::vector<std::string> calls;
+  /// Makes the launch of this command fail at `synchronize`.
+  int failingCommand = -1;
+  /// Flips a byte of every copy to the device.
+  bool corruptCopies = false;
+  int64_t clockNs = 0; ///< advanced by 10 at each call
+};
+
+/// Does everything at once, in the order of submission, which is one of the orders that a sound plan allows. Its kernels are
+/// those of ToyPlan.
+std::unique_ptr<rt::Device> createFakeDevice(FakeLog &log, const std::string &kind = "cpu");
+
+} // namespace vdnn::test
+
+#endif

@@ -1,0 +1,136 @@
+//===- FeedTest.cpp - which samples each step gets ----------------------------------------------------------===//
+
+#include "FakeDevice.h"
+#include "ToyPlan.h"
+
+#include "runtime/exec/Feed.h"
+#include "runtime/exec/files/Npy.h"
+#include "runtime/support/AtomicFile.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace vdnn;
+using namespace vdnn::rt;
+using namespace vdnn::test;
+
+namespace {
+
+template <typename T>
+std::string writeNpy(const std::string &name, schedule::ElementType element, std::vector<int64_t> shape,
+                     const std::vector<T> &values) {
+  std::string path = testing::TempDir() + name;
+  std::string text = *npyHeader(element, shape);
+  text.append(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T));
+  EXPECT_TRUE(writeFile(path, text).ok());
+  return path;
+}
+
+/// 10 samples 0 to 9; the toy plan takes batches of 4.
+std::string tenSamples() {
+  return writeNpy<float>("ten.npy", schedule::ElementType::F32, {10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+class FeedTest : public testing::Test {
+protected:
+  void SetUp() override {
+    Result<std::unique_ptr<Executor>> created = Executor::create(makeToyPlan(), createFakeDevice(log));
+    ASSERT_TRUE(created.ok()) << created.message();
+    executor = std::move(*created);
+  }
+
+  Result<Feed> create(FeedOptions options) { return Feed::create(executor->schedule(), options); }
+
+  std::vector<float> batch(Feed &feed, uint64_t step) {
+    EXPECT_TRUE(feed.fill(*executor, step).ok());
+    std::vector<float> values(4);
+    std::memcpy(values.data(), executor->inputBytes(0).data(), 16);
+    return values;
+  }
+
+  FakeLog log;
+  std::unique_ptr<Executor> executor;
+};
+
+TEST_F(FeedTest, TrainingLeavesOutWhatDoesNotFillABatch) {
+  Result<Feed> feed = create({{{"x", tenSamples()}}, {}, 0, false});
+  ASSERT_TRUE(feed.ok()) << feed.message();
+  EXPECT_EQ(feed->samples(), 10u);
+  EXPECT_EQ(feed->batch(), 4u);
+  EXPECT_EQ(feed->stepsPerPass(), 2u);
+  EXPECT_EQ(batch(*feed, 0), (std::vector<float>{0, 1, 2, 3}));
+  EXPECT_EQ(batch(*feed, 1), (std::vector<float>{4, 5, 6, 7}));
+  EXPECT_EQ(batch(*feed, 2), (std::vector<float>{0, 1, 2, 3}));
+  EXPECT_TRUE(feed->synthetic().empty()) << "vdnn.rate is no input of the user's";
+}
+
+TEST_F(FeedTest, InferenceFillsTheLastBatchUp) {
+  Result<Feed> feed = create({{{"x", tenSamples()}}, {}, 0, true});
+  ASSERT_TRUE(feed.ok());
+  EXPECT_EQ(feed->stepsPerPass(), 3u);
+  EXPECT_EQ(feed->samplesIn(1), 4u);
+  EXPECT_EQ(feed->samplesIn(2), 2u);
+  EXPECT_EQ(batch(*feed, 2), (std::vector<float>{8, 9, 0, 1}));
+}
+
+TEST_F(FeedTest, ShuffleVisitsEverySampleOnceAPassInAnotherOrder) {
+  std::string path = writeNpy<float>("eight.npy", schedule::ElementType::F32, {8}, {0, 1, 2, 3, 4, 5, 6, 7});
+  Result<Feed> feed = create({{{"x", path}}, 5, 0, false});
+  ASSERT_TRUE(feed.ok());
+  std::vector<float> passes[2];
+  for (uint64_t step = 0; step < 4; ++step) {
+    std::vector<float> values = batch(*feed, step);
+    passes[step / 2].insert(passes[step / 2].end(), values.begin(), values.end());
+  }
+  EXPECT_EQ(std::set<float>(passes[0].begin(), passes[0].end()).size(), 8u);
+  EXPECT_EQ(std::set<float>(passes[1].begin(), passes[1].end()).size(), 8u);
+  EXPECT_NE(passes[0], passes[1]);
+  // A step depends on its number alone, not on the steps before.
+  Result<Feed> other = create({{{"x", path}}, 5, 0, false});
+  EXPECT_EQ(batch(*other, 3), (std::vector<float>(passes[1].begin() + 4, passes[1].end())));
+  Result<Feed> another = create({{{"x", path}}, 6, 0, false});
+  std::vector<float> first = batch(*another, 0);
+  EXPECT_NE(first, (std::vector<float>(passes[0].begin(), passes[0].begin() + 4)));
+}
+
+TEST_F(FeedTest, ConvertsOnlyWhereExact) {
+  std::string bytes = writeNpy<uint8_t>("bytes.npy", schedule::ElementType::U8, {4}, {0, 1, 254, 255});
+  Result<Feed> feed = create({{{"x", bytes}}, {}, 0, false});
+  ASSERT_TRUE(feed.ok());
+  EXPECT_EQ(batch(*feed, 0), (std::vector<float>{0, 1, 254, 255}));
+
+  std::string doubles = writeNpy<double>("doubles.npy", schedule::ElementType::F64, {4}, {0.1, 1, 2, 3});
+  Result<Feed> refused = create({{{"x", doubles}}, {}, 0, false});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.message().find("f64"), std::string::npos);
+}
+
+TEST_F(FeedTest, RefusesWrongShapesNamesAndTooFewSamples) {
+  std::string matrix = writeNpy<float>("matrix.npy", schedule::ElementType::F32, {4, 1}, {0, 1, 2, 3});
+  EXPECT_FALSE(create({{{"x", matrix}}, {}, 0, false}).ok());
+  std::string three = writeNpy<float>("three.npy", schedule::ElementType::F32, {3}, {0, 1, 2});
+  EXPECT_FALSE(create({{{"x", three}}, {}, 0, false}).ok());
+  EXPECT_TRUE(create({{{"x", three}}, {}, 0, true}).ok());
+  std::string none = writeNpy<float>("none.npy", schedule::ElementType::F32, {0}, {});
+  EXPECT_FALSE(create({{{"x", none}}, {}, 0, true}).ok());
+  Result<Feed> unknown = create({{{"images", three}}, {}, 0, true});
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.message(), "the plan has no input 'images', its inputs are 'x'");
+  EXPECT_FALSE(create({{{"x", testing::TempDir() + "absent.npy"}}, {}, 0, true}).ok());
+  EXPECT_FALSE(create({{{"x", "x.csv"}}, {}, 0, true}).ok());
+}
+
+TEST_F(FeedTest, SyntheticDataIsReproducible) {
+  Result<Feed> a = create({{}, {}, 1, false});
+  Result<Feed> b = create({{{"x", "synthetic"}}, {}, 1, false});
+  Result<Feed> c = create({{}, {}, 2, false});
+  EXPECT_EQ(a->synthetic(), (std::vector<std::string>{"x"}));
+  EXPECT_EQ(a->stepsPerPass(), 1u);
+  EXPECT_EQ(a->batch(), 4u);
+  std::vector<float> first = batch(*a, 0);
+  EXPECT_EQ(batch(*b, 7), first);
+  EXPECT_NE(batch(*c, 0), first);
+}
+
+} // namespace

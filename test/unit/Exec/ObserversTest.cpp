@@ -1,0 +1,150 @@
+//===- ObserversTest.cpp - debug modes ----------------------------------------------------------------------===//
+
+#include "FakeDevice.h"
+#include "ToyPlan.h"
+
+#include "runtime/exec/Executor.h"
+#include "runtime/exec/Observers.h"
+#include "runtime/support/MappedFile.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace vdnn;
+using namespace vdnn::rt;
+using namespace vdnn::test;
+
+namespace {
+
+class ObserversTest : public testing::Test {
+protected:
+  void create(schedule::ScheduleT plan) {
+    Result<std::unique_ptr<Executor>> created = Executor::create(std::move(plan), createFakeDevice(log));
+    ASSERT_TRUE(created.ok()) << created.message();
+    executor = std::move(*created);
+    set("x", {1, 2, 3, 4});
+    set("w", {10, 20, 30, 40});
+    set("vdnn.rate", {2});
+    log.calls.clear();
+  }
+
+  void set(const std::string &name, const std::vector<float> &values) {
+    std::vector<std::byte> bytes(values.size() * 4);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    uint32_t index = *executor->find(name);
+    ASSERT_TRUE(executor
+                    ->write(index, makeHostTensor(name, schedule::ElementType::F32,
+                                                  executor->schedule().tensors[index]->type->shape, std::move(bytes)))
+                    .ok());
+  }
+
+  std::vector<double> get(const std::string &name, uint64_t count) {
+    return toDoubles(*executor->read(*executor->find(name)), 0, count);
+  }
+
+  FakeLog log;
+  std::unique_ptr<Executor> executor;
+};
+
+TEST_F(ObserversTest, PoisonLeavesACorrectPlanAlone) {
+  create(makeToyPlan());
+  std::unique_ptr<Observer> poison = createPoison();
+  executor->observe(*poison);
+  for (int step = 0; step < 2; ++step) {
+    set("w", {10, 20, 30, 40});
+    ASSERT_TRUE(executor->step().ok());
+    EXPECT_EQ(get("loss", 1), (std::vector<double>{110}));
+    EXPECT_EQ(get("w", 4), (std::vector<double>{-1, -2, -3, -4}));
+  }
+}
+
+// A kernel that writes only part of its result leaves the step before's bytes there; poisoned, they are NaN.
+TEST_F(ObserversTest, PoisonShowsBytesThatNobodyWrote) {
+  create(makeToyInference());
+  executor.reset();
+  schedule::ScheduleT plan = makeToyInference();
+  plan.kernels[0]->kind = "writes nothing";
+  Result<std::unique_ptr<Executor>> created = Executor::create(std::move(plan), createFakeDevice(log));
+  ASSERT_TRUE(created.ok()) << created.message();
+  executor = std::move(*created);
+  ASSERT_TRUE(executor->step().ok());
+  EXPECT_EQ(get("y", 1)[0], 0);
+  std::unique_ptr<Observer> poison = createPoison();
+  executor->observe(*poison);
+  ASSERT_TRUE(executor->step().ok());
+  EXPECT_TRUE(std::isnan(get("y", 1)[0]));
+}
+
+TEST_F(ObserversTest, JitterDelaysCommandsByItsSeed) {
+  std::vector<std::string> runs[3];
+  uint64_t seeds[3] = {1, 1, 2};
+  for (int run = 0; run < 3; ++run) {
+    create(makeToyPlan());
+    std::unique_ptr<Observer> jitter = createJitter(seeds[run]);
+    executor->observe(*jitter);
+    ASSERT_TRUE(executor->step().ok());
+    runs[run] = log.calls;
+    EXPECT_GT(std::count_if(log.calls.begin(), log.calls.end(),
+                            [](const std::string &call) { return call.starts_with("delay"); }),
+              3);
+    EXPECT_EQ(get("loss", 1), (std::vector<double>{110}));
+  }
+  EXPECT_EQ(runs[0], runs[1]);
+  EXPECT_NE(runs[0], runs[2]);
+}
+
+TEST_F(ObserversTest, VerifyCopiesFindsTheTensorThatCameBackDifferent) {
+  create(makeToyPlan());
+  std::unique_ptr<Observer> verifier = createCopyVerifier();
+  executor->observe(*verifier);
+  ASSERT_TRUE(executor->step().ok());
+  log.corruptCopies = true;
+  Status status = executor->step();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(), "command 16: 'act' came back from the host with other bytes than it left with");
+}
+
+TEST_F(ObserversTest, GradientsAreTakenBeforeTheyDie) {
+  create(makeToyPlan());
+  std::unique_ptr<GradientTap> tap = createGradientTap();
+  executor->observe(*tap);
+  ASSERT_TRUE(executor->step().ok());
+  std::vector<HostTensor> gradients = tap->gradients(executor->schedule());
+  ASSERT_EQ(gradients.size(), 1u);
+  EXPECT_EQ(gradients[0].name, "grad");
+  EXPECT_EQ(toDoubles(gradients[0], 0, 4), (std::vector<double>{5.5, 11, 16.5, 22}));
+}
+
+TEST_F(ObserversTest, TraceHasALanePerStreamAndASlicePerCommand) {
+  create(makeToyPlan());
+  std::unique_ptr<TraceRecorder> trace = createTraceRecorder();
+  executor->observe(*trace);
+  ASSERT_TRUE(executor->step().ok());
+  ASSERT_TRUE(executor->step().ok());
+  std::string path = testing::TempDir() + "trace.json";
+  ASSERT_TRUE(trace->write(executor->schedule(), path).ok());
+  Result<MappedFile> file = MappedFile::open(path);
+  ASSERT_TRUE(file.ok());
+  const char *text = reinterpret_cast<const char *>(file->bytes().data());
+  nlohmann::json json = nlohmann::json::parse(text, text + file->bytes().size());
+  int lanes = 0;
+  std::vector<std::string> slices;
+  for (const auto &event : json["traceEvents"]) {
+    if (event["ph"] == "M") {
+      ++lanes;
+      continue;
+    }
+    EXPECT_GT(event["dur"].get<double>(), 0);
+    EXPECT_GE(event["ts"].get<double>(), 0);
+    slices.push_back(event["name"].get<std::string>() + " on " + std::to_string(event["tid"].get<int>()));
+  }
+  EXPECT_EQ(lanes, 3);
+  ASSERT_EQ(slices.size(), 18u);
+  EXPECT_EQ(slices[2], "add on 0");
+  EXPECT_EQ(slices[3], "offload act on 1");
+  EXPECT_EQ(slices[6], "prefetch act on 2");
+}
+
+} // namespace

@@ -1,0 +1,187 @@
+//===- Plan.cpp ---------------------------------------------------------------------------------------------===//
+
+#include "Plan.h"
+
+#include "runtime/sim/SimDevice.h"
+#include "runtime/support/MappedFile.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace vdnn::tool {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder that disappears with its contents.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::error_code code;
+    std::string pattern = (fs::temp_directory_path(code) / "vdnn-run.XXXXXX").string();
+    if (!code && ::mkdtemp(pattern.data())) {
+      path_ = pattern;
+    }
+  }
+  ~TemporaryFolder() {
+    std::error_code code;
+    if (!path_.empty()) {
+      fs::remove_all(path_, code);
+    }
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+  const fs::path &path() const { return path_; }
+
+private:
+  fs::path path_;
+};
+
+std::string readAll(int descriptor) {
+  std::string text;
+  std::array<char, 4096> chunk;
+  ssize_t count;
+  while ((count = ::read(descriptor, chunk.data(), chunk.size())) > 0 || (count < 0 && errno == EINTR)) {
+    text.append(chunk.data(), count > 0 ? static_cast<size_t>(count) : 0);
+  }
+  return text;
+}
+
+/// Runs a program with its standard error captured; an error carries what it printed.
+rt::Status runProgram(const std::vector<std::string> &arguments) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return rt::Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  }
+  std::vector<char *> argv;
+  for (const std::string &argument : arguments) {
+    argv.push_back(const_cast<char *>(argument.c_str()));
+  }
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  pid_t child = 0;
+  int code = ::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  if (code != 0) {
+    ::close(ends[0]);
+    return rt::Error{"cannot run '" + arguments[0] + "': " + std::strerror(code)};
+  }
+  std::string output = readAll(ends[0]);
+  ::close(ends[0]);
+  int state = 0;
+  while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(state) || WEXITSTATUS(state) != 0) {
+    return rt::Error{"'" + arguments[0] + "' failed\n" + output};
+  }
+  std::fputs(output.c_str(), stderr); // warnings
+  return {};
+}
+
+rt::Result<schedule::ScheduleT> loadMlir(const std::string &path) {
+  std::error_code code;
+  fs::path program = fs::read_symlink("/proc/self/exe", code).parent_path() / "vdnn-opt";
+  if (code || !fs::exists(program, code)) {
+    return rt::Error{"'" + path + "' needs the compiler, but there is no '" + program.string() +
+                     "': build vdnn-opt, or give the .vdnn file that 'vdnn-opt " + path + " -o plan.vdnn' writes"};
+  }
+  TemporaryFolder folder;
+  if (folder.path().empty()) {
+    return rt::Error{"cannot make a temporary folder"};
+  }
+  std::string binary = (folder.path() / "plan.vdnn").string();
+  if (rt::Status status = runProgram({program.string(), path, "-o", binary}); !status) {
+    return status.error();
+  }
+  return schedule::load(binary);
+}
+
+} // namespace
+
+rt::Result<schedule::ScheduleT> loadPlan(const std::string &path) {
+  std::error_code code;
+  if (!fs::exists(path, code)) {
+    return rt::Error{"there is no file '" + path + "'"};
+  }
+  if (path.ends_with(".mlir")) {
+    return loadMlir(path);
+  }
+  if (path.ends_with(".json")) {
+    rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
+    if (!file) {
+      return file.error();
+    }
+    std::span<const std::byte> bytes = file->bytes();
+    rt::Result<schedule::ScheduleT> parsed =
+        schedule::parseJson(std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+    return parsed ? std::move(parsed) : rt::Error{"'" + path + "': " + parsed.message()};
+  }
+  if (path.ends_with(".onnx")) {
+    return rt::Error{"'" + path + "' is a model, expected a plan: make one with 'vdnn-opt " + path + " -o plan.mlir'"};
+  }
+  return schedule::load(path);
+}
+
+std::string weightsBeside(const std::string &plan) {
+  std::error_code code;
+  fs::path beside = fs::path(plan).replace_extension(".safetensors");
+  return fs::exists(beside, code) ? beside.string() : "";
+}
+
+rt::Result<std::unique_ptr<rt::Device>> openDevice(const std::string &kind, const schedule::ScheduleT &schedule,
+                                                   unsigned threads) {
+  std::string wanted = kind.empty() ? schedule.target->kind : kind;
+  if (wanted == "model") {
+    return rt::Error{"the plan is for '" + schedule.target->name +
+                     "', which exists only as a cost model: simulate it with --device sim"};
+  }
+  if (wanted == "sim") {
+    return std::unique_ptr<rt::Device>(rt::SimDevice::create(schedule));
+  }
+#ifdef VDNN_HAS_CPU
+  if (wanted == "cpu") {
+    return rt::createCpuDevice(threads);
+  }
+#else
+  static_cast<void>(threads);
+#endif
+  return rt::Error{"this build has no device '" + wanted + "', expected "
+#ifdef VDNN_HAS_CPU
+                   "cpu or "
+#endif
+                   "sim"};
+}
+
+rt::Result<std::unique_ptr<rt::Session>> openSession(const std::string &plan, const RunOptions &options,
+                                                     const rt::SessionOptions &session) {
+  rt::Result<schedule::ScheduleT> schedule = loadPlan(plan);
+  if (!schedule) {
+    return schedule.error();
+  }
+  rt::Result<std::unique_ptr<rt::Device>> device = openDevice(options.device, *schedule, options.threads);
+  if (!device) {
+    return device.error();
+  }
+  rt::SessionOptions complete = session;
+  if (std::string beside = weightsBeside(plan); !beside.empty()) {
+    complete.planWeights = beside;
+  }
+  rt::Result<std::unique_ptr<rt::Session>> opened =
+      rt::Session::create(std::move(*schedule), std::move(*device), complete);
+  return opened ? std::move(opened) : rt::Error{"'" + plan + "': " + opened.message()};
+}
+
+} // namespace vdnn::tool

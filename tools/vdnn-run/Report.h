@@ -1,0 +1,47 @@
+//===- Report.h - the end of a run, for people and for programs ---------------------------------------------===//
+
+#ifndef VDNN_TOOLS_VDNNRUN_REPORT_H
+#define VDNN_TOOLS_VDNNRUN_REPORT_H
+
+#include "runtime/schedule/Schedule.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vdnn::tool {
+
+/// What one step of a plan takes and moves.
+struct PlanFacts {
+  uint64_t bytesToHost = 0;   ///< per step
+  uint64_t bytesToDevice = 0; ///< per step
+  size_t kept = 0;            ///< tensors by decision
+  size_t offloaded = 0;
+  size_t recomputed = 0;
+};
+
+PlanFacts factsOf(const schedule::ScheduleT &schedule);
+
+struct RunReport {
+  std::string plan;
+  std::string device;
+  bool simulated = false;
+  uint64_t firstStep = 0;
+  uint64_t batch = 1;
+  std::vector<double> losses; ///< one per step, empty where the plan has none
+  std::vector<int64_t> stepNs;
+  std::optional<uint64_t> right; ///< with labels
+  std::optional<uint64_t> labelled;
+  std::string saved; ///< the last checkpoint's path
+  bool interrupted = false;
+
+  /// Mean time of a step, without the first one, which warms caches up; 0 where none was run.
+  int64_t meanStepNs() const;
+};
+
+std::string toText(const schedule::ScheduleT &schedule, const RunReport &report);
+std::string toJson(const schedule::ScheduleT &schedule, const RunReport &report);
+
+} // namespace vdnn::tool
+
+#endif

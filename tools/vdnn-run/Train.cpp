@@ -1,0 +1,229 @@
+//===- Train.cpp - the ordinary run: training, inference, simulation ----------------------------------------===//
+
+#include "Interrupt.h"
+#include "Outputs.h"
+#include "Plan.h"
+#include "Report.h"
+
+#include "runtime/exec/files/Safetensors.h"
+#include "runtime/support/Format.h"
+#include "runtime/support/Progress.h"
+
+#include <cstdio>
+
+namespace vdnn::tool {
+
+using rt::format;
+using rt::Status;
+
+namespace {
+
+constexpr uint64_t kSyntheticSteps = 10;
+
+class Run {
+public:
+  Run(const RunOptions &options, rt::Session &session)
+      : options_(options), session_(session), schedule_(session.executor().schedule()),
+        progress_(options.json ? stderr : stdout) {}
+
+  Status start();
+  Status steps();
+  Status finish();
+
+private:
+  uint64_t totalSteps() const;
+  Status step();
+  Status save();
+  void say(uint64_t step, bool last);
+  std::string line(uint64_t step) const;
+
+  const RunOptions &options_;
+  rt::Session &session_;
+  const schedule::ScheduleT &schedule_;
+  rt::Progress progress_;
+  RunReport report_;
+  uint64_t total_ = 0;
+  std::optional<OutputFiles> outputs_;
+  std::optional<Accuracy> accuracy_;
+};
+
+uint64_t Run::totalSteps() const {
+  uint64_t pass = session_.feed().stepsPerPass();
+  if (options_.steps) {
+    return *options_.steps;
+  }
+  if (options_.epochs) {
+    return *options_.epochs * pass;
+  }
+  if (!session_.executor().device().computes()) {
+    return 1;
+  }
+  bool files = !options_.session.data.empty();
+  return session_.training() && !files ? kSyntheticSteps : pass;
+}
+
+Status Run::start() {
+  if (options_.session.shuffle && !session_.training()) {
+    return rt::Error{"--shuffle is for training: an inference plan takes the samples in the order of the file"};
+  }
+  total_ = totalSteps();
+  session_.setTotalSteps(total_);
+  rt::Result<OutputFiles> outputs = OutputFiles::create(session_, options_.outputs);
+  if (!outputs) {
+    return outputs.status();
+  }
+  outputs_ = std::move(*outputs);
+  if (!options_.labels.empty()) {
+    rt::Result<Accuracy> accuracy = Accuracy::create(session_, options_.labels);
+    if (!accuracy) {
+      return accuracy.status();
+    }
+    accuracy_ = std::move(*accuracy);
+  }
+  report_.plan = options_.plan;
+  report_.device = session_.executor().device().kind();
+  report_.simulated = !session_.executor().device().computes();
+  report_.firstStep = session_.nextStep();
+  report_.batch = session_.feed().batch();
+  if (!report_.simulated) {
+    for (const std::string &name : session_.feed().synthetic()) {
+      progress_.print("note: no data for input '" + name + "', using random values (--data " + name + "=FILE)");
+    }
+  }
+  if (session_.nextStep() > 0) {
+    progress_.print(format("resumed after step %llu from '%s'", static_cast<unsigned long long>(session_.nextStep()),
+                           options_.session.resume.c_str()));
+  }
+  return {};
+}
+
+std::string Run::line(uint64_t step) const {
+  std::string text = format("step %llu", static_cast<unsigned long long>(step));
+  if (progress_.live()) {
+    text += format("/%llu", static_cast<unsigned long long>(total_));
+  }
+  if (std::optional<double> loss = session_.loss()) {
+    text += format(progress_.live() ? " loss %.5f" : " loss %.9g", *loss);
+  }
+  int64_t ns = session_.stepNs();
+  text += " time " + rt::formatDuration(ns);
+  if (ns > 0) {
+    text += format(" samples/s %.1f", static_cast<double>(report_.batch) * 1e9 / static_cast<double>(ns));
+  }
+  return text + " memory " + rt::formatBytes(schedule_.device_arena);
+}
+
+/// On a terminal the live line tells every step; elsewhere, and where the user asks for it, some steps get a line.
+void Run::say(uint64_t step, bool last) {
+  uint64_t every = options_.logEvery.value_or(progress_.live() ? 0 : 10);
+  if (every > 0 && (step % every == 0 || last || step == report_.firstStep + 1)) {
+    progress_.print(line(step));
+  } else {
+    progress_.update(line(step));
+  }
+}
+
+Status Run::save() {
+  if (options_.save.empty() || report_.simulated) {
+    return {};
+  }
+  report_.saved = options_.save;
+  return session_.save(options_.save);
+}
+
+Status Run::step() {
+  uint64_t index = session_.nextStep();
+  if (Status status = session_.step(); !status) {
+    return status;
+  }
+  report_.stepNs.push_back(session_.stepNs());
+  if (session_.loss()) {
+    report_.losses.push_back(*session_.loss());
+  }
+  if (report_.simulated) {
+    return {};
+  }
+  if (Status status = outputs_->collect(session_, index); !status) {
+    return status;
+  }
+  if (accuracy_) {
+    if (Status status = accuracy_->collect(session_, index); !status) {
+      return status;
+    }
+  }
+  if (options_.saveEvery > 0 && session_.nextStep() % options_.saveEvery == 0) {
+    return save();
+  }
+  return {};
+}
+
+Status Run::steps() {
+  catchInterrupts();
+  while (session_.nextStep() < total_ && !interrupted()) {
+    if (Status status = step(); !status) {
+      return status;
+    }
+    say(session_.nextStep(), session_.nextStep() == total_ || interrupted());
+  }
+  progress_.finish();
+  report_.interrupted = interrupted();
+  return {};
+}
+
+Status Run::finish() {
+  if (report_.stepNs.empty()) {
+    progress_.print(format("nothing to do: %llu of %llu steps are done",
+                           static_cast<unsigned long long>(session_.nextStep()),
+                           static_cast<unsigned long long>(total_)));
+  }
+  if (Status status = save(); !status) {
+    return status;
+  }
+  if (report_.interrupted) {
+    progress_.print(format("interrupted after step %llu", static_cast<unsigned long long>(session_.nextStep())) +
+                    (report_.saved.empty() ? std::string("; nothing was saved (--save FILE)")
+                                           : "; go on with --resume " + report_.saved));
+  }
+  if (!report_.simulated) {
+    if (Status status = outputs_->write(); !status) {
+      return status;
+    }
+  }
+  if (!options_.dumpGradients.empty()) {
+    if (Status status = rt::writeSafetensors(options_.dumpGradients, session_.gradients(), {}); !status) {
+      return status;
+    }
+  }
+  if (!options_.trace.empty()) {
+    if (Status status = session_.writeTrace(options_.trace); !status) {
+      return status;
+    }
+  }
+  if (accuracy_) {
+    report_.right = accuracy_->right();
+    report_.labelled = accuracy_->total();
+  }
+  std::fputs((options_.json ? toJson(schedule_, report_) : toText(schedule_, report_)).c_str(), stdout);
+  return {};
+}
+
+} // namespace
+
+rt::Result<bool> train(const RunOptions &options) {
+  rt::SessionOptions sessionOptions = options.session;
+  sessionOptions.captureGradients = !options.dumpGradients.empty();
+  sessionOptions.trace = !options.trace.empty();
+  rt::Result<std::unique_ptr<rt::Session>> session = openSession(options.plan, options, sessionOptions);
+  if (!session) {
+    return session.error();
+  }
+  Run run(options, **session);
+  for (Status (Run::*phase)() : {&Run::start, &Run::steps, &Run::finish}) {
+    if (Status status = (run.*phase)(); !status) {
+      return status.error();
+    }
+  }
+  return true;
+}
+
+} // namespace vdnn::tool
