@@ -50,6 +50,8 @@ def main():
     sections.append("## Interfaces\n\n" + tblgen(dialect / "VDNNInterfaces.td", "-gen-op-interface-docs"))
     write("attributes-and-types.md", "Attributes, types and interfaces", "\n".join(sections))
     passes = sorted(arguments.include.glob("vdnn/*/Passes.td"))
+    readme = "Written by `docs/generate_reference.py` from the definitions of ops and passes."
+    write("README.md", "Reference", readme + "\n")
     sections = [f"## {path.parent.name}\n\n" + tblgen(path, "-gen-pass-doc") for path in passes]
     write("passes.md", "Passes", "\n".join(sections))
 

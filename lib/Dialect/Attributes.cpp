@@ -59,10 +59,13 @@ void InitialAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
-                                         function_ref<InFlightDiagnostic()> emitError) const {
+LogicalResult
+LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                           function_ref<InFlightDiagnostic()> emitError) const {
   if (getValue() == Layout::ChannelsLast && shape.size() < 3) {
-    return emitError() << "expected a rank of at least 3 with channels last, found " << shape.size();
+    return emitError()
+           << "expected a rank of at least 3 with channels last, found "
+           << shape.size();
   }
   return success();
 }

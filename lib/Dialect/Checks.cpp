@@ -38,7 +38,8 @@ LogicalResult vdnn::expectShape(Operation *op, Named tensor,
   if (tensor.shape() == expected) {
     return success();
   }
-  return op->emitOpError() << "expected '" << tensor.name << "' of shape "
+  return op->emitOpError() << "expected '" << tensor.name
+                           << (expected.empty() ? "' as " : "' of shape ")
                            << toText(expected) << ", found "
                            << toText(tensor.shape());
 }

@@ -28,7 +28,7 @@ static ParseResult parseCopy(OpAsmParser &parser, OperationState &result,
   type = dyn_cast<RankedTensorType>(parsed);
   if (!type) {
     return parser.emitError(where)
-           << "expected the type of a ranked tensor, found '" << parsed << "'";
+           << "expected the type of a ranked tensor, found " << parsed;
   }
   return success();
 }
@@ -59,9 +59,8 @@ void OffloadOp::print(OpAsmPrinter &printer) {
 LogicalResult OffloadOp::verify() {
   if (getHost().getType().getTensor() != getX().getType()) {
     return emitOpError()
-           << "expected a result on the host of the operand's type '"
-           << getX().getType() << "', found '"
-           << getHost().getType().getTensor() << "'";
+           << "expected a result on the host of the operand's type "
+           << getX().getType() << ", found " << getHost().getType().getTensor();
   }
   return success();
 }
@@ -84,10 +83,10 @@ void PrefetchOp::print(OpAsmPrinter &printer) {
 
 LogicalResult PrefetchOp::verify() {
   if (getHost().getType().getTensor() != getX().getType()) {
-    return emitOpError() << "expected a result of the type '"
+    return emitOpError() << "expected a result of the type "
                          << getHost().getType().getTensor()
-                         << "' that lies on the host, found '"
-                         << getX().getType() << "'";
+                         << " that lies on the host, found "
+                         << getX().getType();
   }
   return success();
 }
