@@ -110,10 +110,11 @@ static Result<ConvDescs> describe(const Request &request, const TypeT &x, const 
   return descs;
 }
 
-/// Moves a primitive descriptor on to the implementation that the algorithm names.
+/// Moves a primitive descriptor on to the implementation that the algorithm names. oneDNN keeps pointers to what the descriptor was made
+/// from: the operation, its attributes and the hint must still be there.
 template <typename PrimitiveDesc>
 static Status selectImplementation(PrimitiveDesc &desc, const std::string &algorithm) {
-  auto isGemm = [&] { return std::strncmp(desc.impl_info_str(), "gemm:", 5) == 0; };
+  auto isGemm = [&] { return std::strstr(desc.impl_info_str(), "gemm:jit") != nullptr; };
   if (algorithm != "gemm") {
     return {};
   }
@@ -130,13 +131,17 @@ static Status selectImplementation(PrimitiveDesc &desc, const std::string &algor
 
 static constexpr dnnl::algorithm kDirect = dnnl::algorithm::convolution_direct;
 
-static dnnl::convolution_forward::primitive_desc makeForward(const ConvDescs &c, bool withBias) {
+static dnnl::convolution_forward::desc describeForward(const ConvDescs &c) {
   auto kind = dnnl::prop_kind::forward_training;
-  auto desc = withBias ? dnnl::convolution_forward::desc(kind, kDirect, c.x, c.wAny, c.bias, c.y, c.strides, c.dilations,
-                                                         c.padsBegin, c.padsEnd)
-                       : dnnl::convolution_forward::desc(kind, kDirect, c.x, c.wAny, c.y, c.strides, c.dilations,
-                                                         c.padsBegin, c.padsEnd);
-  return {desc, dnnlAttributes(), dnnlEngine()};
+  return c.bias.is_zero() ? dnnl::convolution_forward::desc(kind, kDirect, c.x, c.wAny, c.y, c.strides, c.dilations,
+                                                            c.padsBegin, c.padsEnd)
+                          : dnnl::convolution_forward::desc(kind, kDirect, c.x, c.wAny, c.bias, c.y, c.strides,
+                                                            c.dilations, c.padsBegin, c.padsEnd);
+}
+
+/// What oneDNN wants beside a backward convolution.
+static dnnl::convolution_forward::primitive_desc makeHint(const ConvDescs &c) {
+  return {describeForward(c), dnnlAttributes(), dnnlEngine()};
 }
 
 /// Runs a factory's body with oneDNN's exceptions turned into its error.
@@ -156,7 +161,9 @@ Result<Kernel> createConv(const Request &request) {
       describe(request, *request.types.reads[0], *request.types.reads[1], *request.types.writes[0], bias);
   VDNN_TRY(c.status());
   return guarded([&]() -> Result<Kernel> {
-    auto desc = makeForward(*c, bias != nullptr);
+    dnnl::convolution_forward::desc operation = describeForward(*c);
+    dnnl::primitive_attr attributes = dnnlAttributes();
+    dnnl::convolution_forward::primitive_desc desc(operation, attributes, dnnlEngine());
     VDNN_TRY(selectImplementation(desc, request.kernel.algorithm));
     auto program = std::make_shared<DnnlProgram>();
     Place w = program->convert(c->w, {Place::Read, 1}, desc.weights_desc());
@@ -179,8 +186,9 @@ Result<Kernel> createConvBackwardData(const Request &request) {
   return guarded([&]() -> Result<Kernel> {
     dnnl::convolution_backward_data::desc operation(kDirect, c->x, c->wAny, c->y, c->strides, c->dilations,
                                                     c->padsBegin, c->padsEnd);
-    dnnl::convolution_backward_data::primitive_desc desc(operation, dnnlAttributes(), dnnlEngine(),
-                                                         makeForward(*c, false));
+    dnnl::primitive_attr attributes = dnnlAttributes();
+    dnnl::convolution_forward::primitive_desc hint = makeHint(*c);
+    dnnl::convolution_backward_data::primitive_desc desc(operation, attributes, dnnlEngine(), hint);
     VDNN_TRY(selectImplementation(desc, request.kernel.algorithm));
     auto program = std::make_shared<DnnlProgram>();
     Place w = program->convert(c->w, {Place::Read, 1}, desc.weights_desc());
@@ -202,8 +210,9 @@ Result<Kernel> createConvBackwardFilter(const Request &request) {
                                                                      c->dilations, c->padsBegin, c->padsEnd)
                           : dnnl::convolution_backward_weights::desc(kDirect, c->x, c->wAny, c->y, c->strides,
                                                                      c->dilations, c->padsBegin, c->padsEnd);
-    dnnl::convolution_backward_weights::primitive_desc desc(operation, dnnlAttributes(), dnnlEngine(),
-                                                            makeForward(*c, bias != nullptr));
+    dnnl::primitive_attr attributes = dnnlAttributes();
+    dnnl::convolution_forward::primitive_desc hint = makeHint(*c);
+    dnnl::convolution_backward_weights::primitive_desc desc(operation, attributes, dnnlEngine(), hint);
     VDNN_TRY(selectImplementation(desc, request.kernel.algorithm));
     auto program = std::make_shared<DnnlProgram>();
     bool converts = desc.diff_weights_desc() != c->w;
