@@ -1,0 +1,69 @@
+//===- MutationTest.cpp - the checker catches every harmful mutant ------------------------------------------------===//
+
+#include "Campaign.h"
+#include "Expect.h"
+#include "Mutate.h"
+#include "Oracle.h"
+
+#include <cstdio>
+
+using namespace vdnn::rt;
+using namespace vdnn::rt::test;
+using namespace vdnn::schedule;
+
+namespace {
+
+void expectAllCaught(const ScheduleT &plan, size_t leastHarmful) {
+  CampaignResult result = runCampaign(plan);
+  std::printf("%zu mutants, %zu harmful, %zu caught, %zu harmless but refused\n", result.mutants, result.harmful,
+              result.caught, result.harmlessRefused);
+  for (const std::string &line : result.missed) {
+    ADD_FAILURE() << line;
+  }
+  EXPECT_GE(result.harmful, leastHarmful);
+}
+
+TEST(Mutation, AllHarmfulMutantsOfATrainingStepAreCaught) { expectAllCaught(trainingStep(), 40); }
+
+TEST(Mutation, AllHarmfulMutantsOfADeepPlanAreCaught) { expectAllCaught(deepPlan(12), 80); }
+
+TEST(Oracle, FindsNoHarmInARightPlan) { EXPECT_EQ(findHarm(trainingStep()).value_or(""), ""); }
+
+TEST(Oracle, FindsAMissingOrderWithinAStep) {
+  ScheduleT plan = trainingStep();
+  eraseCommand(plan, commandIndex(plan, "relu") - 1);
+  EXPECT_TRUE(findHarm(plan).has_value());
+}
+
+TEST(Oracle, FindsAMissingOrderToTheNextStep) {
+  ScheduleT plan = trainingStep();
+  eraseCommand(plan, commandIndex(plan, "sgd") - 1);
+  EXPECT_TRUE(findHarm(plan).has_value());
+}
+
+TEST(Oracle, FindsAnOverlapOnTheHost) {
+  ScheduleT plan = trainingStep();
+  bufferNamed(plan, "loss.host").offset = 64;
+  EXPECT_TRUE(findHarm(plan).has_value());
+}
+
+TEST(Oracle, SeesCudasMeaningOfAWaitBeforeAnyRecord) {
+  // The wait means nothing in the first step: no deadlock, but no order either.
+  ScheduleT plan = trainingStep();
+  moveCommand(plan, commandIndex(plan, "conv1") - 1, 0);
+  auto harm = findHarm(plan);
+  ASSERT_TRUE(harm.has_value());
+  EXPECT_NE(harm->find("'x.device'"), std::string::npos) << *harm;
+}
+
+TEST(Mutate, KindsAndCounts) {
+  ScheduleT plan = trainingStep();
+  size_t drops = 0;
+  for (const Mutant &mutant : enumerateMutants(plan)) {
+    EXPECT_TRUE(validate(applyMutant(plan, mutant)).ok()) << describe(plan, mutant);
+    drops += mutant.mutation == Mutation::DropRecord || mutant.mutation == Mutation::DropWait;
+  }
+  EXPECT_EQ(drops, 13u); // 6 records, 7 waits
+}
+
+} // namespace
