@@ -46,7 +46,7 @@ Status admit(const schedule::ScheduleT &schedule, const Device &device) {
       return Error{"P11: the plan is for '" + target.name +
                    "', which exists only as a cost model: run it with --device sim, or plan for this device"};
     }
-    // A plan without a fingerprint is tied to no machine: its kernels take no workspace and have no choice of algorithm.
+    // A plan without a fingerprint is tied to no machine; its kernels still refuse a workspace that is too small.
     violations = checkDevice(schedule, device.kind(), target.fingerprint.empty() ? "" : device.fingerprint());
   }
   if (!violations.empty()) {

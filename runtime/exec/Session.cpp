@@ -114,7 +114,7 @@ void Session::observe(const SessionOptions &options) {
 }
 
 void Session::setTotalSteps(uint64_t total) {
-  if (rate_.total == 0) {
+  if (rate_.kind == RateSchedule::Kind::Cosine && rate_.total == 0) {
     rate_.total = total;
   }
 }

@@ -48,7 +48,7 @@ public:
   /// Number of the step that comes next; also how many steps were run, those before a checkpoint included.
   uint64_t nextStep() const { return next_; }
 
-  /// For schedules of the rate that end: the number of steps in all.
+  /// For a cosine, which ends: the number of steps in all. A resumed run keeps that of its checkpoint.
   void setTotalSteps(uint64_t total);
   double rate() const { return rate_.at(next_); }
 

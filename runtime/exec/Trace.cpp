@@ -67,9 +67,21 @@ private:
   int64_t origin_ = 0;
 };
 
-std::string tensorName(const schedule::ScheduleT &schedule, const schedule::Operand &operand) {
-  const schedule::BufferT &buffer = *schedule.buffers[operand.buffer()];
-  return buffer.tensor >= 0 ? schedule.tensors[buffer.tensor]->name : buffer.name;
+/// "offload act", "prefetch act", "input x", "output loss".
+std::string copyName(const schedule::ScheduleT &schedule, const schedule::CommandT &command) {
+  const schedule::BufferT &source = *schedule.buffers[command.reads[0].buffer()];
+  bool toHost = source.arena == schedule::Arena::Device;
+  if (source.tensor < 0) {
+    return (toHost ? "offload " : "prefetch ") + source.name;
+  }
+  const schedule::TensorT &tensor = *schedule.tensors[source.tensor];
+  if (!toHost && tensor.entry == static_cast<int32_t>(command.reads[0].buffer())) {
+    return "input " + tensor.name;
+  }
+  if (toHost && tensor.exit == static_cast<int32_t>(command.writes[0].buffer())) {
+    return "output " + tensor.name;
+  }
+  return (toHost ? "offload " : "prefetch ") + tensor.name;
 }
 
 json TraceRecorderImpl::event(const schedule::ScheduleT &schedule, const Slice &slice) const {
@@ -83,8 +95,7 @@ json TraceRecorderImpl::event(const schedule::ScheduleT &schedule, const Slice &
     arguments["algorithm"] = kernel.algorithm;
   } else {
     const schedule::BufferT &destination = *schedule.buffers[command.writes[0].buffer()];
-    name = (destination.arena == schedule::Arena::Host ? "offload " : "prefetch ") +
-           tensorName(schedule, command.reads[0]);
+    name = copyName(schedule, command);
     arguments["bytes"] = destination.bytes;
   }
   return {{"name", name},

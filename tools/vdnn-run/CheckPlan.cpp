@@ -30,8 +30,12 @@ rt::Result<bool> checkPlan(const RunOptions &options) {
               schedule.target->name.c_str());
   if (schedule.summary) {
     std::printf("policy    %s, synchronisation %s\n", schedule.summary->policy.c_str(), schedule.summary->sync.c_str());
-    std::printf("bound     %s (largest sum of live bytes)\n", formatBytes(schedule.summary->lower_bound_bytes).c_str());
-    std::printf("predicted %s a step\n", rt::formatDuration(schedule.summary->predicted_step_ns).c_str());
+    if (schedule.summary->lower_bound_bytes > 0) {
+      std::printf("bound     %s (largest sum of live bytes)\n", formatBytes(schedule.summary->lower_bound_bytes).c_str());
+    }
+    if (schedule.summary->predicted_step_ns > 0) {
+      std::printf("predicted %s a step\n", rt::formatDuration(schedule.summary->predicted_step_ns).c_str());
+    }
   }
   std::printf("memory    device arena %s, host arena %s\n", formatBytes(schedule.device_arena).c_str(),
               formatBytes(schedule.host_arena).c_str());

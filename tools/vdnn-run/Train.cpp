@@ -172,7 +172,8 @@ Status Run::steps() {
 
 Status Run::finish() {
   if (report_.stepNs.empty()) {
-    progress_.print(format("nothing to do: %llu of %llu steps are done",
+    progress_.print(format("nothing to do: %llu of %llu steps are done (--steps and --epochs count "
+                           "from the beginning)",
                            static_cast<unsigned long long>(session_.nextStep()),
                            static_cast<unsigned long long>(total_)));
   }

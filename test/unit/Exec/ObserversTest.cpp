@@ -142,8 +142,10 @@ TEST_F(ObserversTest, TraceHasALanePerStreamAndASlicePerCommand) {
   }
   EXPECT_EQ(lanes, 3);
   ASSERT_EQ(slices.size(), 18u);
+  EXPECT_EQ(slices[1], "input x on 2");
   EXPECT_EQ(slices[2], "add on 0");
   EXPECT_EQ(slices[3], "offload act on 1");
+  EXPECT_EQ(slices[5], "output loss on 1");
   EXPECT_EQ(slices[6], "prefetch act on 2");
 }
 
