@@ -1,0 +1,153 @@
+//===- Step.cpp - small facts about steps, tensors and targets ------------------------------------------===//
+
+#include "vdnn/Analysis/PlanningProblem.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace vdnn;
+
+Layout vdnn::getLayout(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto layout =
+      tensor ? dyn_cast_or_null<LayoutAttr>(tensor.getEncoding()) : LayoutAttr();
+  return layout ? layout.getValue() : Layout::RowMajor;
+}
+
+bool vdnn::isFreeReorder(RankedTensorType type) {
+  if (type.getRank() < 3 || type.getDimSize(1) == 1) {
+    return true;
+  }
+  return llvm::all_of(type.getShape().drop_front(2),
+                      [](int64_t size) { return size == 1; });
+}
+
+bool vdnn::isViewOp(Operation *op) {
+  if (auto reorder = dyn_cast<ReorderOp>(op)) {
+    return isFreeReorder(cast<RankedTensorType>(reorder.getX().getType()));
+  }
+  auto compute = dyn_cast<ComputeOp>(op);
+  return compute && compute.isView();
+}
+
+uint64_t vdnn::tensorBytes(RankedTensorType type) {
+  uint64_t bits = type.getElementTypeBitWidth();
+  return static_cast<uint64_t>(type.getNumElements()) * ((bits + 7) / 8);
+}
+
+InitialAttr vdnn::getConstantInitial(ConstantOp constant) {
+  MLIRContext *context = constant.getContext();
+  InitialAttr stored = InitialAttr::get(context, InitialKind::Stored, 0, 0);
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!elements || !elements.isSplat()) {
+    return stored;
+  }
+  double value = 0;
+  if (isa<FloatType>(elements.getElementType())) {
+    APFloat number = elements.getSplatValue<APFloat>();
+    bool lossy;
+    number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+    value = number.convertToDouble();
+  } else {
+    APInt number = elements.getSplatValue<APInt>();
+    // Larger integers do not survive as a double.
+    if (number.getBitWidth() > 1 && number.getSignificantBits() > 53) {
+      return stored;
+    }
+    bool isUnsigned = number.getBitWidth() == 1 ||
+                      elements.getElementType().isUnsignedInteger();
+    value = isUnsigned ? static_cast<double>(number.getZExtValue())
+                       : static_cast<double>(number.getSExtValue());
+  }
+  return InitialAttr::get(context, InitialKind::Constant, value, 0);
+}
+
+FailureOr<func::FuncOp> vdnn::getStep(ModuleOp module) {
+  if (auto main = module.lookupSymbol<func::FuncOp>("main")) {
+    return main;
+  }
+  auto functions = module.getOps<func::FuncOp>();
+  if (!llvm::hasSingleElement(functions)) {
+    return module.emitError("expected a function 'main', or one function only");
+  }
+  return *functions.begin();
+}
+
+FailureOr<Target> vdnn::getTarget(ModuleOp module) {
+  auto dictionary = module->getAttrOfType<DictionaryAttr>("vdnn.target");
+  if (!dictionary) {
+    return module.emitError("has no 'vdnn.target'; run 'vdnn-attach-target' "
+                            "first");
+  }
+  bool complete = true;
+  auto text = [&](StringRef name) {
+    auto value = dictionary.getAs<StringAttr>(name);
+    complete &= static_cast<bool>(value);
+    return value ? value.str() : std::string();
+  };
+  auto integer = [&](StringRef name) {
+    auto value = dictionary.getAs<IntegerAttr>(name);
+    complete &= value && value.getInt() >= 0;
+    return value ? value.getInt() : 0;
+  };
+  auto number = [&](StringRef name) {
+    auto value = dictionary.getAs<FloatAttr>(name);
+    complete &= static_cast<bool>(value);
+    return value ? value.getValueAsDouble() : 0.0;
+  };
+  Target target;
+  target.device = text("device");
+  target.threads = integer("threads");
+  target.kind = text("kind");
+  target.name = text("name");
+  target.fingerprint = text("fingerprint");
+  target.link.deviceToHostBytesPerSecond = number("device_to_host");
+  target.link.hostToDeviceBytesPerSecond = number("host_to_device");
+  target.link.duplexFactor = number("duplex_factor");
+  target.link.latencyNs = integer("latency_ns");
+  target.alignment = integer("alignment");
+  target.overheadBytes = integer("overhead");
+  target.budget = integer("budget");
+  target.hostBudget = integer("host_budget");
+  if (!complete) {
+    return module.emitError("has an incomplete 'vdnn.target'; run "
+                            "'vdnn-attach-target' again");
+  }
+  return target;
+}
+
+void vdnn::setTarget(ModuleOp module, const Target &target) {
+  mlir::Builder builder(module.getContext());
+  NamedAttrList entries;
+  entries.set("device", builder.getStringAttr(target.device));
+  entries.set("threads", builder.getI64IntegerAttr(target.threads));
+  entries.set("kind", builder.getStringAttr(target.kind));
+  entries.set("name", builder.getStringAttr(target.name));
+  entries.set("fingerprint", builder.getStringAttr(target.fingerprint));
+  entries.set("device_to_host",
+              builder.getF64FloatAttr(target.link.deviceToHostBytesPerSecond));
+  entries.set("host_to_device",
+              builder.getF64FloatAttr(target.link.hostToDeviceBytesPerSecond));
+  entries.set("duplex_factor",
+              builder.getF64FloatAttr(target.link.duplexFactor));
+  entries.set("latency_ns", builder.getI64IntegerAttr(target.link.latencyNs));
+  entries.set("alignment", builder.getI64IntegerAttr(target.alignment));
+  entries.set("overhead", builder.getI64IntegerAttr(target.overheadBytes));
+  entries.set("budget", builder.getI64IntegerAttr(target.budget));
+  entries.set("host_budget", builder.getI64IntegerAttr(target.hostBudget));
+  module->setAttr("vdnn.target", entries.getDictionary(module.getContext()));
+}
+
+void vdnn::setChoices(Operation *op,
+                      const std::vector<planning::KernelChoice> &choices) {
+  mlir::Builder builder(op->getContext());
+  SmallVector<Attribute> list;
+  for (const planning::KernelChoice &choice : choices) {
+    NamedAttrList entry;
+    entry.set("algorithm", builder.getStringAttr(choice.algorithm));
+    entry.set("workspace", builder.getI64IntegerAttr(choice.workspaceBytes));
+    entry.set("time_ns", builder.getI64IntegerAttr(choice.timeNs));
+    list.push_back(entry.getDictionary(op->getContext()));
+  }
+  op->setAttr("vdnn.choices", builder.getArrayAttr(list));
+}

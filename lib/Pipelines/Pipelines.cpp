@@ -1,0 +1,113 @@
+//===- Pipelines.cpp - why each pass stands where it does -----------------------------------------------===//
+
+#include "vdnn/Pipelines/Pipelines.h"
+
+#include "vdnn/Analysis/Passes.h"
+#include "vdnn/Training/Passes.h"
+#include "vdnn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace vdnn;
+
+static void addPhaseEnd(OpPassManager &manager, const char *phase) {
+  VerifyPhaseOptions options;
+  options.phase = phase;
+  manager.addPass(createVerifyPhase(options));
+}
+
+void vdnn::addCleanup(OpPassManager &manager) {
+  // Before the backward pass, so that no gradient is made for what nothing reads; after it, to remove the gradients that nothing asked for.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  addPhaseEnd(manager, "compute");
+}
+
+void vdnn::addStepPasses(OpPassManager &manager, const PlanOptions &options) {
+  // First, because everything after may ask for which machine it works.
+  AttachTargetOptions target;
+  target.device = options.device;
+  target.threads = options.threads;
+  target.budget = options.budget;
+  target.hostBudget = options.hostBudget;
+  manager.addPass(createAttachTarget(target));
+  // On the whole step, because a layout that suits the forward pass may cost reorders in the backward pass.
+  manager.addNestedPass<func::FuncOp>(createAssignLayouts());
+  addPhaseEnd(manager, "step");
+}
+
+void vdnn::addKernelPasses(OpPassManager &manager) {
+  // After the layouts, which decide what kernels there are.
+  manager.addNestedPass<func::FuncOp>(createSelectKernels());
+}
+
+void vdnn::addTransferPasses(OpPassManager &manager,
+                             const PlanOptions &options) {
+  // After the kernels: which copies hide behind which kernel depends on their times.
+  PlanTransfersOptions transfers;
+  transfers.policy = options.policy;
+  transfers.kernels = options.kernels;
+  transfers.sync = options.sync;
+  manager.addNestedPass<func::FuncOp>(createPlanTransfers(transfers));
+  addPhaseEnd(manager, "transfers");
+}
+
+namespace {
+/// `--vdnn-plan` takes what the driver takes.
+struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
+  Option<std::string> device{*this, "device",
+                             llvm::cl::desc("cpu, h200, titanx or FILE.json"),
+                             llvm::cl::init("cpu")};
+  Option<unsigned> threads{*this, "threads",
+                           llvm::cl::desc("threads of the CPU (0: all)"),
+                           llvm::cl::init(0)};
+  Option<std::string> policy{*this, "policy",
+                             llvm::cl::desc("none, all or conv"),
+                             llvm::cl::init("none")};
+  Option<std::string> kernels{*this, "kernels",
+                              llvm::cl::desc("memory or performance"),
+                              llvm::cl::init("performance")};
+  Option<std::string> sync{*this, "sync", llvm::cl::desc("event or layer"),
+                           llvm::cl::init("event")};
+  Option<int64_t> budget{*this, "budget", llvm::cl::desc("device bytes"),
+                         llvm::cl::init(0)};
+  Option<int64_t> hostBudget{*this, "host-budget",
+                             llvm::cl::desc("pinned host bytes"),
+                             llvm::cl::init(0)};
+};
+} // namespace
+
+void vdnn::registerPassesAndPipelines() {
+  registerVDNNPasses();
+  registerVDNNAnalysisPasses();
+  registerVDNNTrainingPasses();
+  registerCanonicalizerPass();
+  registerCSEPass();
+  PassPipelineRegistration<PlanPipelineOptions>(
+      "vdnn-plan",
+      "one step in compute form -> a plan: layouts, kernels, transfers, "
+      "commands",
+      [](OpPassManager &manager, const PlanPipelineOptions &chosen) {
+        PlanOptions options;
+        options.device = chosen.device;
+        options.threads = chosen.threads;
+        options.policy = chosen.policy;
+        options.kernels = chosen.kernels;
+        options.sync = chosen.sync;
+        options.budget = chosen.budget;
+        options.hostBudget = chosen.hostBudget;
+        addStepPasses(manager, options);
+        addKernelPasses(manager);
+        addTransferPasses(manager, options);
+        manager.addPass(createLowerToCommands());
+        addPhaseEnd(manager, "commands");
+      });
+}
+
+void vdnn::registerDialects(DialectRegistry &registry) {
+  registry.insert<VDNNDialect, arith::ArithDialect, func::FuncDialect,
+                  math::MathDialect>();
+}

@@ -1,0 +1,367 @@
+//===- AssignLayouts.cpp - memory layouts by a minimum cut, and the reorders that follow ----------------===//
+//
+// The graph: the source means row major, the sink channels last. Every op has one node, as all of an op's tensors have one layout; so has every
+// argument and result of the function and every constant. A value whose producer and some consumer are on different sides is reordered once,
+// at the cost of its bytes; a value whose reorder is free constrains nothing.
+//
+//===----------------------------------------------------------------------------------------------------===//
+
+#include "MinCut.h"
+
+#include "vdnn/Analysis/PlanningProblem.h"
+#include "vdnn/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace vdnn {
+#define GEN_PASS_DEF_ASSIGNLAYOUTS
+#include "vdnn/Transforms/Passes.h.inc"
+} // namespace vdnn
+
+using namespace mlir;
+using namespace vdnn;
+
+/// The layout that an op's kernel insists on; none: any one.
+static std::optional<Layout> getRequiredLayout(Operation *op) {
+  if (isa<ConvOp, ConvBackwardDataOp, ConvBackwardFilterOp, MaxPoolOp, AvgPoolOp,
+          MaxPoolBackwardOp, AvgPoolBackwardOp, BatchNormOp,
+          BatchNormInferenceOp, BatchNormBackwardOp, LRNOp, LRNBackwardOp>(op)) {
+    return Layout::ChannelsLast;
+  }
+  // The losses could have either, but their labels have one dimension less than their logits, so that channels last would mean another order for each.
+  if (isa<ReshapeOp, MatMulOp, SoftmaxOp, SoftmaxBackwardOp,
+          SoftmaxCrossEntropyOp, SoftmaxCrossEntropyBackwardOp>(op)) {
+    return Layout::RowMajor;
+  }
+  return std::nullopt;
+}
+
+static RankedTensorType withLayout(Type type, Layout layout) {
+  auto tensor = cast<RankedTensorType>(type);
+  Attribute encoding;
+  if (layout == Layout::ChannelsLast && tensor.getRank() >= 3) {
+    encoding = LayoutAttr::get(type.getContext(), layout);
+  }
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(),
+                               encoding);
+}
+
+namespace {
+
+class LayoutAssignment {
+public:
+  explicit LayoutAssignment(func::FuncOp step) : step(step) {}
+
+  void run() {
+    removeReorders();
+    separateResults();
+    buildGraph();
+    std::vector<bool> sinkSide = graph.findSinkSide();
+    setTypes(sinkSide);
+    insertReorders(sinkSide);
+  }
+
+private:
+  void removeReorders();
+  void separateResults();
+  Value copy(OpOperand &use);
+  void buildGraph();
+  void tieDropouts();
+  void addValue(Value value, uint32_t producer);
+  void setTypes(const std::vector<bool> &sinkSide);
+  void insertReorders(const std::vector<bool> &sinkSide);
+  void reorderUses(Value value, const std::vector<bool> &sinkSide);
+  Layout getWanted(OpOperand &use, const std::vector<bool> &sinkSide);
+
+  Operation *getTerminator() { return step.getBody().front().getTerminator(); }
+  StringRef getResultText(unsigned number, StringRef attribute) {
+    auto text = step.getResultAttrOfType<StringAttr>(number, attribute);
+    return text ? text.getValue() : StringRef();
+  }
+
+  func::FuncOp step;
+  MinCut graph;
+  llvm::DenseMap<Operation *, uint32_t> opNodes;
+  SmallVector<uint32_t> argumentNodes;
+  SmallVector<uint32_t> resultNodes;
+};
+
+} // namespace
+
+/// Reorders of an earlier run; all encodings are decided anew.
+void LayoutAssignment::removeReorders() {
+  for (Operation &op :
+       llvm::make_early_inc_range(step.getBody().front().getOperations())) {
+    if (auto reorder = dyn_cast<ReorderOp>(op)) {
+      reorder.getY().replaceAllUsesWith(reorder.getX());
+      reorder.erase();
+      continue;
+    }
+    for (Value result : op.getResults()) {
+      result.setType(withLayout(result.getType(), Layout::RowMajor));
+    }
+  }
+  for (BlockArgument argument : step.getArguments()) {
+    argument.setType(withLayout(argument.getType(), Layout::RowMajor));
+  }
+}
+
+/// An identity op before the end of the step.
+Value LayoutAssignment::copy(OpOperand &use) {
+  OpBuilder builder(getTerminator());
+  Value value = use.get();
+  Location location = step.getLoc();
+  auto identity = builder.create<PointwiseOp>(
+      location, TypeRange{value.getType()}, ValueRange{value});
+  Block *body = builder.createBlock(&identity.getRegion());
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  body->addArgument(element, location);
+  builder.create<YieldOp>(location, ValueRange{body->getArgument(0)});
+  // The phase and layer of the value, as if its op had made both.
+  if (Operation *producer = value.getDefiningOp()) {
+    for (StringRef name : {"vdnn.layer", "vdnn.phase"}) {
+      if (Attribute attribute = producer->getAttr(name)) {
+        identity->setAttr(name, attribute);
+      }
+    }
+  }
+  return identity.getResult(0);
+}
+
+/// Gives each result of the step bytes of its own: an output that is an argument, a constant or another result would otherwise have to lie in two places.
+void LayoutAssignment::separateResults() {
+  llvm::DenseSet<Value> taken;
+  for (OpOperand &use : getTerminator()->getOpOperands()) {
+    unsigned number = use.getOperandNumber();
+    Value root = use.get();
+    while (Operation *op = root.getDefiningOp()) {
+      if (!isViewOp(op)) {
+        break;
+      }
+      root = op->getOperand(0);
+    }
+    auto argument = dyn_cast<BlockArgument>(root);
+    bool unchanged =
+        argument && root == use.get() &&
+        getResultText(number, "vdnn.role") == "update" &&
+        step.getArgAttr(argument.getArgNumber(), "vdnn.name") ==
+            step.getResultAttr(number, "vdnn.name");
+    if (unchanged) {
+      continue;
+    }
+    bool persistent =
+        argument || (root.getDefiningOp() && isa<ConstantOp>(root.getDefiningOp()));
+    if (persistent || !taken.insert(root).second) {
+      use.set(copy(use));
+    }
+  }
+}
+
+void LayoutAssignment::buildGraph() {
+  for (BlockArgument argument : step.getArguments()) {
+    uint32_t node = graph.addNode();
+    argumentNodes.push_back(node);
+    auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                  "vdnn.role");
+    if (!role || role.getValue() == "input") {
+      graph.addEdge(MinCut::Source, node, MinCut::Infinite);
+    }
+  }
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    uint32_t node = graph.addNode();
+    opNodes[&op] = node;
+    std::optional<Layout> required = getRequiredLayout(&op);
+    if (required == Layout::RowMajor) {
+      graph.addEdge(MinCut::Source, node, MinCut::Infinite);
+    } else if (required == Layout::ChannelsLast) {
+      graph.addEdge(node, MinCut::Sink, MinCut::Infinite);
+    }
+  }
+  for (OpOperand &use : getTerminator()->getOpOperands()) {
+    uint32_t node = graph.addNode();
+    resultNodes.push_back(node);
+    unsigned number = use.getOperandNumber();
+    if (getResultText(number, "vdnn.role") != "update") {
+      graph.addEdge(MinCut::Source, node, MinCut::Infinite);
+      continue;
+    }
+    // The new value of a parameter or state lies where the old one lay, in the same layout.
+    for (BlockArgument argument : step.getArguments()) {
+      if (step.getArgAttr(argument.getArgNumber(), "vdnn.name") ==
+          step.getResultAttr(number, "vdnn.name")) {
+        uint32_t old = argumentNodes[argument.getArgNumber()];
+        graph.addEdge(node, old, MinCut::Infinite);
+        graph.addEdge(old, node, MinCut::Infinite);
+      }
+    }
+  }
+  tieDropouts();
+  for (BlockArgument argument : step.getArguments()) {
+    addValue(argument, argumentNodes[argument.getArgNumber()]);
+  }
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    for (Value result : op.getResults()) {
+      addValue(result, opNodes[&op]);
+    }
+  }
+}
+
+/// What a dropout drops depends on positions in memory, so that its backward op must see the same layout.
+void LayoutAssignment::tieDropouts() {
+  llvm::DenseMap<int64_t, uint32_t> first;
+  for (DropoutOp op : step.getBody().front().getOps<DropoutOp>()) {
+    uint32_t node = opNodes[op];
+    auto [entry, isNew] = first.try_emplace(op.getId(), node);
+    if (!isNew) {
+      graph.addEdge(node, entry->second, MinCut::Infinite);
+      graph.addEdge(entry->second, node, MinCut::Infinite);
+    }
+  }
+}
+
+/// One reorder serves all consumers on the other side, so it is paid once: through a node between them and the producer.
+void LayoutAssignment::addValue(Value value, uint32_t producer) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (isFreeReorder(type) || value.use_empty()) {
+    return;
+  }
+  uint64_t bytes = tensorBytes(type);
+  uint32_t toChannelsLast = graph.addNode();
+  uint32_t toRowMajor = graph.addNode();
+  graph.addEdge(producer, toChannelsLast, bytes);
+  graph.addEdge(toRowMajor, producer, bytes);
+  for (OpOperand &use : value.getUses()) {
+    uint32_t consumer = use.getOwner() == getTerminator()
+                            ? resultNodes[use.getOperandNumber()]
+                            : opNodes[use.getOwner()];
+    graph.addEdge(toChannelsLast, consumer, MinCut::Infinite);
+    graph.addEdge(consumer, toRowMajor, MinCut::Infinite);
+  }
+}
+
+static Layout toLayout(bool sinkSide) {
+  return sinkSide ? Layout::ChannelsLast : Layout::RowMajor;
+}
+
+void LayoutAssignment::setTypes(const std::vector<bool> &sinkSide) {
+  for (BlockArgument argument : step.getArguments()) {
+    Layout layout = toLayout(sinkSide[argumentNodes[argument.getArgNumber()]]);
+    argument.setType(withLayout(argument.getType(), layout));
+  }
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    Layout layout = toLayout(sinkSide[opNodes[&op]]);
+    for (Value result : op.getResults()) {
+      result.setType(withLayout(result.getType(), layout));
+    }
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      // The elements stay in logical order; only the type says how they lie in memory.
+      auto value = cast<DenseElementsAttr>(constant.getValue());
+      constant.setValueAttr(
+          value.reshape(cast<ShapedType>(constant.getResult().getType())));
+    }
+  }
+}
+
+Layout LayoutAssignment::getWanted(OpOperand &use,
+                                   const std::vector<bool> &sinkSide) {
+  return toLayout(use.getOwner() == getTerminator()
+                      ? sinkSide[resultNodes[use.getOperandNumber()]]
+                      : sinkSide[opNodes[use.getOwner()]]);
+}
+
+/// An attribute of the op that a reorder belongs to: the kernel that `consumer` is, or that reads it if it is a view, else the one that made `value`.
+static Attribute findNearest(Operation *consumer, Value value, StringRef name) {
+  for (Operation *op = consumer; op;
+       op = isViewOp(op) && !op->use_empty() ? *op->user_begin() : nullptr) {
+    if (Attribute attribute = op->getAttr(name)) {
+      return attribute;
+    }
+  }
+  for (Operation *op = value.getDefiningOp(); op;
+       op = isViewOp(op) ? op->getOperand(0).getDefiningOp() : nullptr) {
+    if (Attribute attribute = op->getAttr(name)) {
+      return attribute;
+    }
+  }
+  return {};
+}
+
+/// Reorders a value just before its first consumer that wants it so, for all of them.
+void LayoutAssignment::reorderUses(Value value,
+                                   const std::vector<bool> &sinkSide) {
+  SmallVector<OpOperand *> uses;
+  Operation *first = nullptr;
+  for (OpOperand &use : value.getUses()) {
+    if (withLayout(value.getType(), getWanted(use, sinkSide)) ==
+        value.getType()) {
+      continue;
+    }
+    uses.push_back(&use);
+    if (!first || use.getOwner()->isBeforeInBlock(first)) {
+      first = use.getOwner();
+    }
+  }
+  if (uses.empty()) {
+    return;
+  }
+  Layout layout = getWanted(*uses.front(), sinkSide);
+  OpBuilder builder(first);
+  auto reorder = builder.create<ReorderOp>(
+      first->getLoc(), withLayout(value.getType(), layout), value);
+  for (StringRef name : {"vdnn.layer", "vdnn.phase"}) {
+    if (Attribute attribute = findNearest(first, value, name)) {
+      reorder->setAttr(name, attribute);
+    }
+  }
+  StringAttr name;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    name = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                             "vdnn.name");
+  } else if (auto names =
+                 value.getDefiningOp()->getAttrOfType<ArrayAttr>("vdnn.names")) {
+    name = dyn_cast<StringAttr>(
+        names[cast<OpResult>(value).getResultNumber()]);
+  }
+  if (name && !name.getValue().empty()) {
+    reorder->setAttr("vdnn.names",
+                     builder.getStrArrayAttr(
+                         {name.str() + "." + stringifyLayout(layout).str()}));
+  }
+  for (OpOperand *use : uses) {
+    use->set(reorder.getY());
+  }
+}
+
+void LayoutAssignment::insertReorders(const std::vector<bool> &sinkSide) {
+  SmallVector<Value> values(step.getArguments());
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    llvm::append_range(values, op.getResults());
+  }
+  for (Value value : values) {
+    reorderUses(value, sinkSide);
+  }
+  step.setType(FunctionType::get(step.getContext(),
+                                 step.getBody().front().getArgumentTypes(),
+                                 getTerminator()->getOperandTypes()));
+}
+
+namespace {
+struct AssignLayoutsPass : vdnn::impl::AssignLayoutsBase<AssignLayoutsPass> {
+  void runOnOperation() override {
+    func::FuncOp step = getOperation();
+    if (!llvm::hasSingleElement(step.getBody())) {
+      step.emitOpError("is not one block of straight code");
+      return signalPassFailure();
+    }
+    for (Operation &op : step.getBody().front().without_terminator()) {
+      bool tensors = llvm::all_of(op.getResultTypes(),
+                                  llvm::IsaPred<RankedTensorType>);
+      if (!isa<ComputeOp>(op) || !tensors) {
+        op.emitOpError("has no layout: expected compute ops only");
+        return signalPassFailure();
+      }
+    }
+    LayoutAssignment(step).run();
+  }
+};
+} // namespace

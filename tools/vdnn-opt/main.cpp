@@ -1,0 +1,25 @@
+//===- main.cpp - compiler driver and mlir-opt in one ---------------------------------------------------===//
+
+#include "Options.h"
+#include "Run.h"
+
+#include "vdnn/Pipelines/Pipelines.h"
+
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/InitLLVM.h"
+
+using namespace vdnn;
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  registerPassesAndPipelines();
+  mlir::MlirOptMainConfig::registerCLOptions(registry);
+  rt::Result<tool::Options> options = tool::parseCommandLine(argc, argv);
+  if (!options) {
+    llvm::errs() << "error: " << options.message() << '\n';
+    return 1;
+  }
+  return tool::run(registry, *options);
+}
