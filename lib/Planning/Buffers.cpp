@@ -266,6 +266,17 @@ BufferPlan planBuffers(const Problem &problem, const Solution &solution) {
   return Planner(problem, solution).run();
 }
 
+Packing packArena(const Problem &problem,
+                  const std::vector<Interval> &rectangles) {
+  constexpr uint64_t Work = 400000;
+  constexpr size_t Largest = 1000;
+  PackOptions options;
+  if (!rectangles.empty() && rectangles.size() <= Largest) {
+    options.searchNodes = Work / rectangles.size();
+  }
+  return pack(rectangles, problem.alignment, options);
+}
+
 std::vector<uint64_t> deviceProfile(const Problem &problem,
                                     const BufferPlan &plan) {
   size_t positions = std::max<size_t>(problem.ops.size(), 1);

@@ -43,6 +43,11 @@ struct BufferPlan {
 /// Both arguments have been checked.
 BufferPlan planBuffers(const Problem &problem, const Solution &solution);
 
+/// Offsets for the rectangles of one arena, with a search for a better packing
+/// where that takes no more than some 0.1 s.
+Packing packArena(const Problem &problem,
+                  const std::vector<Interval> &rectangles);
+
 /// Live device bytes per position, aligned, each rectangle once: what a packing
 /// without gaps takes.
 std::vector<uint64_t> deviceProfile(const Problem &problem,

@@ -1,5 +1,5 @@
 //===- Layers.cpp - a problem as the vDNN paper sees it: layers with input
-//feature maps ----------------------===//
+// feature maps ----------------------===//
 
 #include "Layers.h"
 

@@ -1,5 +1,5 @@
 //===- Layers.h - a problem as the vDNN paper sees it: layers with input feature
-//maps ------------------------===//
+// maps ------------------------===//
 
 #ifndef VDNN_LIB_PLANNING_LAYERS_H
 #define VDNN_LIB_PLANNING_LAYERS_H

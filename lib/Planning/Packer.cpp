@@ -3,7 +3,7 @@
 
 #include "vdnn/Planning/Packer.h"
 
-#include "Skyline.h"
+#include "Search.h"
 
 #include <algorithm>
 #include <array>
@@ -160,6 +160,27 @@ constexpr Order Orders[] = {
      }},
 };
 
+/// Each solves some hard instances in a few nodes on which the others take
+/// millions.
+constexpr Order SearchOrders[] = {
+    {"load, width, area",
+     [](const Instance &i, const Features &f, uint32_t b) -> Key {
+       return {down(f.load[b]), down(width(i, b)), down(f.area[b])};
+     }},
+    {"load, area, width",
+     [](const Instance &i, const Features &f, uint32_t b) -> Key {
+       return {down(f.load[b]), down(f.area[b]), down(width(i, b))};
+     }},
+    {"width, area, load",
+     [](const Instance &i, const Features &f, uint32_t b) -> Key {
+       return {down(width(i, b)), down(f.area[b]), down(f.load[b])};
+     }},
+    {"end descending, width, area",
+     [](const Instance &i, const Features &f, uint32_t b) -> Key {
+       return {down(i.end[b]), down(width(i, b)), down(f.area[b])};
+     }},
+};
+
 std::vector<uint32_t> sorted(const Instance &instance, const Features &features,
                              const Order &order) {
   size_t count = instance.blocks.size();
@@ -185,7 +206,70 @@ uint64_t peakOf(const Instance &instance, const std::vector<uint64_t> &offset) {
 
 } // namespace
 
-Packing pack(const std::vector<Interval> &intervals, uint64_t alignment) {
+namespace {
+
+/// Tries capacities from the bound up, each under several orders in turn with
+/// ever more nodes: how long a search takes depends heavily on the order, and a
+/// tight capacity prunes best. The offsets of a packing below `best`, or none.
+class Ladder {
+public:
+  Ladder(const Instance &instance, const Features &features, uint64_t best,
+         uint64_t nodes)
+      : instance(instance), best(best), nodes(nodes),
+        search(instance.blocks, instance.sections) {
+    for (const Order &order : SearchOrders) {
+      orders.push_back(sorted(instance, features, order));
+    }
+  }
+
+  std::optional<std::vector<uint64_t>> run() {
+    constexpr uint64_t PerMille[] = {0, 10, 30, 60, 100};
+    for (uint64_t more : PerMille) {
+      uint64_t capacity =
+          instance.lowerBound + instance.lowerBound * more / 1000;
+      if (capacity >= best) {
+        break;
+      }
+      // Most to the bound, but never all.
+      if (fit(capacity, (nodes - used) / 3)) {
+        return std::move(search.offsets);
+      }
+    }
+    return std::nullopt;
+  }
+
+  const char *method = "";
+
+private:
+  bool fit(uint64_t capacity, uint64_t share) {
+    uint64_t stop = used + share;
+    for (uint64_t turn = std::max<uint64_t>(share / 32, 64); used < stop;
+         turn *= 2) {
+      for (size_t o = 0; o < orders.size() && used < stop; ++o) {
+        uint64_t limit = std::min(turn, stop - used);
+        auto outcome = search.fit(capacity, orders[o], limit);
+        used += limit;
+        if (outcome != Search::Outcome::GaveUp) {
+          method = SearchOrders[o].name;
+          return outcome == Search::Outcome::Found;
+        }
+      }
+    }
+    return false;
+  }
+
+  const Instance &instance;
+  uint64_t best;
+  uint64_t nodes;
+  uint64_t used = 0;
+  Search search;
+  std::vector<std::vector<uint32_t>> orders;
+};
+
+} // namespace
+
+Packing pack(const std::vector<Interval> &intervals, uint64_t alignment,
+             const PackOptions &options) {
   Instance instance = makeInstance(intervals, alignment);
   Packing packing;
   packing.offsets.assign(intervals.size(), 0);
@@ -197,18 +281,27 @@ Packing pack(const std::vector<Interval> &intervals, uint64_t alignment) {
   Features features = findFeatures(instance);
   Skyline skyline(instance.blocks, instance.sections);
   uint64_t best = UINT64_MAX;
+  auto take = [&](const std::vector<uint64_t> &offsets, std::string method) {
+    best = peakOf(instance, offsets);
+    packing.method = std::move(method);
+    for (size_t b = 0; b < offsets.size(); ++b) {
+      packing.offsets[instance.interval[b]] = offsets[b] * alignment;
+    }
+  };
   for (const Order &order : Orders) {
     auto offsets = skyline.place(sorted(instance, features, order), best);
     if (!offsets) {
       continue;
     }
-    best = peakOf(instance, *offsets);
-    packing.method = order.name;
-    for (size_t b = 0; b < offsets->size(); ++b) {
-      packing.offsets[instance.interval[b]] = (*offsets)[b] * alignment;
-    }
+    take(*offsets, order.name);
     if (best == instance.lowerBound) {
       break;
+    }
+  }
+  if (best > instance.lowerBound && options.searchNodes > 0) {
+    Ladder ladder(instance, features, best, options.searchNodes);
+    if (auto offsets = ladder.run()) {
+      take(*offsets, std::string("search: ") + ladder.method);
     }
   }
   packing.peak = best * alignment;

@@ -221,7 +221,7 @@ private:
   }
 
   uint64_t packedBytes() const {
-    return pack(planBuffers(problem, solution).device, problem.alignment).peak;
+    return packArena(problem, planBuffers(problem, solution).device).peak;
   }
 
   /// `limit`: of the sum of live bytes, where a release is delayed.

@@ -32,17 +32,19 @@ public:
 
 private:
   void placeBuffers() {
-    Packing device = pack(plan.device, problem.alignment);
-    Packing host = pack(plan.host, problem.alignment);
-    program.devicePeak = device.peak;
-    program.deviceLowerBound = device.lowerBound;
-    program.hostPeak = host.peak;
-    program.hostLowerBound = host.lowerBound;
+    Packing device = packArena(problem, plan.device);
+    Packing host = packArena(problem, plan.host);
     for (uint32_t b = 0; b < plan.buffers.size(); ++b) {
       PlacedBuffer &buffer = plan.buffers[b];
-      const Packing &packing = buffer.place == Place::Device ? device : host;
-      buffer.offset = packing.offsets[plan.rectangle[b]];
+      bool onDevice = buffer.place == Place::Device;
+      buffer.offset = (onDevice ? device : host).offsets[plan.rectangle[b]];
+      uint64_t &peak = onDevice ? program.devicePeak : program.hostPeak;
+      peak = std::max(peak, buffer.offset + buffer.bytes);
     }
+    // The bound counts in whole units of alignment; the last buffer need not
+    // fill its own.
+    program.deviceLowerBound = std::min(device.lowerBound, program.devicePeak);
+    program.hostLowerBound = std::min(host.lowerBound, program.hostPeak);
   }
 
   /// A copy to the device and the op that waits for it: of those issued

@@ -27,8 +27,15 @@ struct Packing {
   std::string method;
 };
 
-/// Bottom-up skyline under several orders; the best packing found. Deterministic.
-Packing pack(const std::vector<Interval> &intervals, uint64_t alignment);
+struct PackOptions {
+  /// Where no order reaches the bound: how many nodes an exact search may visit. A node takes time in proportion to the number
+  /// of intervals, 10 to 100 us for a few hundred.
+  uint64_t searchNodes = 0;
+};
+
+/// Bottom-up skyline under several orders, stopped at the first that reaches the lower bound; then, if asked, a search. The best packing
+/// found. Deterministic: limits count work, not time.
+Packing pack(const std::vector<Interval> &intervals, uint64_t alignment, const PackOptions &options = {});
 
 } // namespace vdnn::planning
 

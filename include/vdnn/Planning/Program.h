@@ -50,6 +50,7 @@ struct Program {
   std::vector<PlacedBuffer> buffers;
   std::vector<PlannedCommand> commands;
   uint32_t eventCount = 0;
+  /// Where the last buffer of an arena ends, and what no packing can go below.
   uint64_t devicePeak = 0;
   uint64_t deviceLowerBound = 0;
   uint64_t hostPeak = 0;
@@ -59,6 +60,9 @@ struct Program {
   std::vector<std::optional<uint32_t>> exit;
 };
 
+/// A program is right for a step that runs again and again with no barrier between its runs: only the order of commands on a stream
+/// and the events, recorded once per run, connect them. Commands stand in submission order: records before their waits.
+///
 /// Chooses in-place results, lifetimes, addresses, streams and the fewest events. Inputs are copied in from the host before
 /// their first use, outputs out to the host after their producer. The problem and solution have been checked.
 Program buildProgram(const Problem &problem, const Solution &solution);

@@ -203,6 +203,15 @@ std::string Oracle::checkForm() const {
       awaited.size() != program.eventCount) {
     return "event that nothing waits for";
   }
+  uint64_t end[2] = {0, 0};
+  for (const PlacedBuffer &buffer : program.buffers) {
+    uint64_t &last = end[size_t(buffer.place)];
+    last = std::max(last, buffer.offset + buffer.bytes);
+  }
+  if (end[0] != program.devicePeak || end[1] != program.hostPeak ||
+      program.deviceLowerBound > end[0] || program.hostLowerBound > end[1]) {
+    return "peak or bound is not that of the buffers";
+  }
   for (uint32_t a = 0; a < program.buffers.size(); ++a) {
     const PlacedBuffer &x = program.buffers[a];
     uint64_t peak =

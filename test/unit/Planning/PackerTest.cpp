@@ -4,6 +4,7 @@
 #include "Instances.h"
 
 #include <gtest/gtest.h>
+#include <map>
 
 using namespace vdnn::planning;
 using namespace vdnn::planning::test;
@@ -109,20 +110,39 @@ TEST(Packer, IsTheSameEveryTime) {
 }
 
 /// The hard set of google/minimalloc. No greedy packing comes close to the
-/// bound there; ours must not get worse than it was.
+/// bound there; the search reaches it (or, where no packing may, comes close)
+/// on those that take it few nodes.
 TEST(Packer, MiniMallocInstances) {
-  for (char name = 'A'; name <= 'K'; ++name) {
+  const std::map<char, double> allowed = {
+      {'A', 0}, {'B', 0}, {'C', 0},    {'D', 0.13}, {'E', 0.19}, {'F', 0},
+      {'G', 0}, {'H', 0}, {'I', 0.19}, {'J', 0.13}, {'K', 0}};
+  for (auto [name, gapAllowed] : allowed) {
     std::vector<Interval> intervals = readInstance(
         std::string("test/data/packing/minimalloc/") + name + ".1048576.csv");
     ASSERT_FALSE(intervals.empty()) << name;
-    Packing packing = pack(intervals, 1);
-    EXPECT_EQ(findFault(intervals, packing, 1), "") << name;
-    double gap = double(packing.peak) / double(packing.lowerBound) - 1;
-    std::printf("%c: %zu buffers, peak %llu, bound %llu, %.1f %% over, %s\n",
-                name, intervals.size(), (unsigned long long)packing.peak,
-                (unsigned long long)packing.lowerBound, gap * 100,
-                packing.method.c_str());
-    EXPECT_LE(gap, 0.20) << name;
+    Packing greedy = pack(intervals, 1);
+    Packing searched = pack(intervals, 1, {.searchNodes = 60000});
+    EXPECT_EQ(findFault(intervals, greedy, 1), "") << name;
+    EXPECT_EQ(findFault(intervals, searched, 1), "") << name;
+    auto gap = [](const Packing &packing) {
+      return double(packing.peak) / double(packing.lowerBound) - 1;
+    };
+    std::printf("%c: %zu buffers, bound %llu; greedy %.1f %% over; then "
+                "%.1f %% over, %s\n",
+                name, intervals.size(), (unsigned long long)greedy.lowerBound,
+                gap(greedy) * 100, gap(searched) * 100,
+                searched.method.c_str());
+    EXPECT_LE(gap(greedy), 0.19) << name;
+    EXPECT_LE(gap(searched), gapAllowed) << name;
+  }
+}
+
+TEST(Packer, SearchFindsTheSmallestPeakOfSmallInstances) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    std::vector<Interval> intervals = randomInstance(seed, 3 + seed % 5, 6, 7);
+    Packing packing = pack(intervals, 1, {.searchNodes = 10000});
+    ASSERT_EQ(findFault(intervals, packing, 1), "") << "seed " << seed;
+    ASSERT_EQ(packing.peak, smallestPeak(intervals)) << "seed " << seed;
   }
 }
 

@@ -1,5 +1,5 @@
 //===- ProgramTest.cpp - programs compute what the problem says, whatever the
-//timing -------------------------===//
+// timing -------------------------===//
 
 #include "Oracle.h"
 #include "RandomProblems.h"

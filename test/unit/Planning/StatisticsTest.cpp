@@ -71,7 +71,9 @@ TEST(Statistics, PeakIsTheLowerBoundOfThePacking) {
     Problem problem = randomProblem(seed, 12);
     Program program = buildProgram(problem, randomSolution(problem, seed));
     Statistics statistics = measure(problem, program);
-    EXPECT_EQ(statistics.peakLiveBytes, program.deviceLowerBound);
+    EXPECT_GE(statistics.peakLiveBytes, program.deviceLowerBound);
+    EXPECT_LT(statistics.peakLiveBytes,
+              program.deviceLowerBound + problem.alignment);
     EXPECT_LE(statistics.averageDeviceBytes, statistics.peakLiveBytes);
     EXPECT_GE(statistics.stepNs, statistics.computeNs);
     EXPECT_LE(program.deviceLowerBound, smallestBudget(program));
