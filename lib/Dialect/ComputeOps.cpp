@@ -16,10 +16,10 @@ using namespace vdnn;
 
 using Pairs = SmallVector<std::pair<unsigned, unsigned>>;
 
-/// Operand 0 and result 0, where they have the same type.
-static Pairs firstInPlace(Operation *op) {
-  if (op->getOperand(0).getType() == op->getResult(0).getType()) {
-    return {{0, 0}};
+/// This operand and result, where they have the same type.
+static Pairs pairOf(Operation *op, unsigned operand, unsigned result) {
+  if (op->getOperand(operand).getType() == op->getResult(result).getType()) {
+    return {{operand, result}};
   }
   return {};
 }
@@ -61,11 +61,18 @@ double AvgPoolOp::getFlops() {
 OpClass BatchNormOp::getOpClass() { return OpClass::Norm; }
 double BatchNormOp::getFlops() { return 6 * elements(getX().getType()); }
 
+// The running statistics become their new values.
+Pairs BatchNormOp::getInPlacePairs() {
+  Pairs pairs = pairOf(*this, 3, 3);
+  pairs.append(pairOf(*this, 4, 4));
+  return pairs;
+}
+
 OpClass BatchNormInferenceOp::getOpClass() { return OpClass::Norm; }
 double BatchNormInferenceOp::getFlops() {
   return 2 * elements(getX().getType());
 }
-Pairs BatchNormInferenceOp::getInPlacePairs() { return firstInPlace(*this); }
+Pairs BatchNormInferenceOp::getInPlacePairs() { return pairOf(*this, 0, 0); }
 
 // Per element: `size` multiply-adds, a power (one operation), a multiply-add
 // and a division.
@@ -76,13 +83,13 @@ double LRNOp::getFlops() {
 
 // Per element: maximum, subtract, exponential, sum, division.
 double SoftmaxOp::getFlops() { return 5 * elements(getX().getType()); }
-Pairs SoftmaxOp::getInPlacePairs() { return firstInPlace(*this); }
+Pairs SoftmaxOp::getInPlacePairs() { return pairOf(*this, 0, 0); }
 
 // Only the scaling is floating point; the ten rounds of Philox per four
 // elements are integer work.
 OpClass DropoutOp::getOpClass() { return OpClass::Dropout; }
 double DropoutOp::getFlops() { return elements(getX().getType()); }
-Pairs DropoutOp::getInPlacePairs() { return firstInPlace(*this); }
+Pairs DropoutOp::getInPlacePairs() { return pairOf(*this, 0, 0); }
 
 //===--- elementwise
 //-----------------------------------------------------------------------------------------===//
@@ -145,14 +152,16 @@ double SoftmaxCrossEntropyOp::getFlops() {
   return 5 * elements(getLogits().getType());
 }
 
+Pairs SoftmaxCrossEntropyOp::getInPlacePairs() { return pairOf(*this, 0, 1); }
+
 OpClass SGDOp::getOpClass() { return OpClass::Update; }
 double SGDOp::getFlops() {
   return elements(getParameter().getType()) * (getVelocity() ? 6 : 4);
 }
 Pairs SGDOp::getInPlacePairs() {
-  Pairs pairs = {{0, 0}};
-  if (getVelocity() && getNewVelocity()) {
-    pairs.push_back({3, 1});
+  Pairs pairs = pairOf(*this, 0, 0);
+  if (getVelocity()) {
+    pairs.append(pairOf(*this, 3, 1));
   }
   return pairs;
 }

@@ -55,7 +55,11 @@ OpClass BatchNormBackwardOp::getOpClass() { return OpClass::Norm; }
 double BatchNormBackwardOp::getFlops() {
   return 9 * elements(getX().getType());
 }
-Pairs BatchNormBackwardOp::getInPlacePairs() { return inPlace(*this, 0); }
+Pairs BatchNormBackwardOp::getInPlacePairs() {
+  Pairs pairs = inPlace(*this, 0);
+  pairs.append(inPlace(*this, 1));
+  return pairs;
+}
 
 // Twice the window of the forward op: the scale again, then the sum of its
 // gradients.

@@ -91,6 +91,10 @@ LogicalResult BatchNormOp::verify() {
                        Named{"new_running_var", getNewRunningVar()}}) {
     VDNN_CHECK(expectShape(*this, vector, x.shape()[1]));
   }
+  VDNN_CHECK(expectSameElement(*this, {"new_running_mean", getNewRunningMean()},
+                               {"running_mean", getRunningMean()}));
+  VDNN_CHECK(expectSameElement(*this, {"new_running_var", getNewRunningVar()},
+                               {"running_var", getRunningVar()}));
   VDNN_CHECK(expectInRange(*this, "epsilon", getEpsilon().convertToDouble(), 0,
                            kInfinity));
   return expectInRange(*this, "momentum", getMomentum().convertToDouble(), 0,

@@ -179,6 +179,15 @@ func.func @norm_momentum(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
 
 // -----
 
+func.func @norm_statistics(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{expected 'new_running_var' with the element type 'f32' of 'running_var', found 'f64'}}
+  %0:5 = vdnn.batch_norm %x, %v, %v, %v, %v {epsilon = 1.0e-5 : f64, momentum = 0.5 : f64}
+    : (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf64>)
+  return
+}
+
+// -----
+
 func.func @lrn_size(%x: tensor<2x4x7x7xf32>) {
   // expected-error @+1 {{expected 'size' from 1 to 1048576, found 0}}
   %0 = vdnn.lrn %x {size = 0 : i64, alpha = 1.0e-4 : f64, beta = 0.75 : f64, bias = 1.0 : f64} : (tensor<2x4x7x7xf32>) -> tensor<2x4x7x7xf32>

@@ -86,7 +86,7 @@ def VDNN_AvgPoolOp : VDNN_PoolOp<"avg_pool"> {
 
 //===--- normalisation ----------------------------------------------------------------------------------===//
 
-def VDNN_BatchNormOp : VDNN_ComputeOp<"batch_norm", [], ["getOpClass", "getFlops"]> {
+def VDNN_BatchNormOp : VDNN_ComputeOp<"batch_norm", [], ["getOpClass", "getFlops", "getInPlacePairs"]> {
   let summary = "batch normalisation by the statistics of this batch; updates the running statistics";
   let description = [{
     `x`: N x C x spatial; the vectors have C elements. `y = scale * (x - mean) * inv_std + bias` with `inv_std = 1 / sqrt(variance + epsilon)` and the
@@ -307,7 +307,7 @@ def VDNN_SliceOp : VDNN_ComputeOp<"slice"> {
 
 //===--- loss and update --------------------------------------------------------------------------------===//
 
-def VDNN_SoftmaxCrossEntropyOp : VDNN_ComputeOp<"softmax_cross_entropy", [], ["getOpClass", "getFlops"]> {
+def VDNN_SoftmaxCrossEntropyOp : VDNN_ComputeOp<"softmax_cross_entropy", [], ["getOpClass", "getFlops", "getInPlacePairs"]> {
   let summary = "cross entropy of softmax(logits) against class indices";
   let description = [{
     `logits`: N x C x d... . `labels`: N x d..., i64 or i32 class indices. `weights`: C, where given. `log_prob` is the log-softmax over C, kept for the backward op.

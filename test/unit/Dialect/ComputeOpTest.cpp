@@ -115,6 +115,16 @@ TEST_F(ComputeOpTest, Update) {
   EXPECT_EQ(op.getInPlacePairs(), (Pairs{{0, 0}, {3, 1}}));
 }
 
+// What is kept from step to step must be updated where it lies.
+TEST_F(ComputeOpTest, RunningStatisticsInPlace) {
+  ComputeOp op = parse("%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>", R"(
+    %0:5 = vdnn.batch_norm %x, %v, %v, %v, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64}
+      : (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+        -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>))");
+  EXPECT_EQ(op.getOpClass(), OpClass::Norm);
+  EXPECT_EQ(op.getInPlacePairs(), (Pairs{{3, 3}, {4, 4}}));
+}
+
 TEST_F(ComputeOpTest, ViewsAndDefaults) {
   ComputeOp reshape =
       parse("%x: tensor<4x8xf32>",
