@@ -1,0 +1,172 @@
+//===- Logic.cpp - comparison, choice and conversion ------------------------===//
+
+#include "Fold.h"
+#include "Pointwise.h"
+#include "Table.h"
+
+using namespace mlir;
+using namespace vdnn;
+using namespace vdnn::onnx;
+
+using Values = ArrayRef<Value>;
+
+static LogicalResult buildComparison(const Node &node) {
+  if (failed(node.checkInputs(2, 2))) {
+    return failure();
+  }
+  StringRef op = node.op();
+  // Booleans can only be compared for equality.
+  if (!(op == "Equal" && node.in(0).element.isInteger(1)) &&
+      failed(checkArithmetic(node, node.in(0).element, false))) {
+    return failure();
+  }
+  FailureOr<SmallVector<Operand>> operands = readOperands(node);
+  if (failed(operands)) {
+    return failure();
+  }
+  FailureOr<Value> y =
+      pointwise(node, *operands, [&](const Scalar &s, Values v) {
+        using F = arith::CmpFPredicate;
+        using I = arith::CmpIPredicate;
+        if (isa<FloatType>(v[0].getType())) {
+          F predicate = op == "Equal"            ? F::OEQ
+                        : op == "Greater"        ? F::OGT
+                        : op == "GreaterOrEqual" ? F::OGE
+                        : op == "Less"           ? F::OLT
+                                                 : F::OLE;
+          return s.compare(predicate, v[0], v[1]);
+        }
+        I predicate = op == "Equal"            ? I::eq
+                      : op == "Greater"        ? I::sgt
+                      : op == "GreaterOrEqual" ? I::sge
+                      : op == "Less"           ? I::slt
+                                               : I::sle;
+        return s.compare(predicate, v[0], v[1]);
+      });
+  return failed(y) ? failure() : node.set(0, *y);
+}
+
+static LogicalResult buildLogic(const Node &node) {
+  size_t count = node.op() == "Not" ? 1 : 2;
+  if (failed(node.checkInputs(count, count))) {
+    return failure();
+  }
+  if (!node.in(0).element.isInteger(1)) {
+    return node.error() << "its operands must be booleans";
+  }
+  FailureOr<SmallVector<Operand>> operands = readOperands(node);
+  if (failed(operands)) {
+    return failure();
+  }
+  FailureOr<Value> y =
+      pointwise(node, *operands, [&](const Scalar &s, Values v) -> Value {
+        if (node.op() == "And") {
+          return s.make<arith::AndIOp>(v[0], v[1]);
+        }
+        if (node.op() == "Or") {
+          return s.make<arith::OrIOp>(v[0], v[1]);
+        }
+        return s.make<arith::XOrIOp>(
+            v[0], count == 2 ? v[1] : s.constant(v[0].getType(), 1));
+      });
+  return failed(y) ? failure() : node.set(0, *y);
+}
+
+static LogicalResult buildWhere(const Node &node) {
+  if (failed(node.checkInputs(3, 3))) {
+    return failure();
+  }
+  if (!node.in(0).element.isInteger(1) ||
+      node.in(1).element != node.in(2).element) {
+    return node.error() << "a boolean and two operands of one element type are "
+                           "expected";
+  }
+  SmallVector<Operand, 3> operands;
+  for (size_t i = 0; i < 3; ++i) {
+    FailureOr<Operand> operand = readOperand(node, i);
+    if (failed(operand)) {
+      return failure();
+    }
+    operands.push_back(*operand);
+  }
+  if (operands[1].element.isUnsignedInteger()) {
+    return checkArithmetic(node, operands[1].element, false);
+  }
+  FailureOr<Value> y =
+      pointwise(node, operands, [](const Scalar &s, Values v) {
+        return s.select(v[0], v[1], v[2]);
+      });
+  return failed(y) ? failure() : node.set(0, *y);
+}
+
+static Value convert(const Scalar &s, Value x, Type to) {
+  Type from = x.getType();
+  unsigned fromWidth = from.getIntOrFloatBitWidth();
+  unsigned toWidth = to.getIntOrFloatBitWidth();
+  OpBuilder &b = s.builder;
+  bool fromFloat = isa<FloatType>(from);
+  if (to.isInteger(1)) {
+    Value zero = s.constant(from, 0);
+    return fromFloat ? s.compare(arith::CmpFPredicate::UNE, x, zero)
+                     : s.compare(arith::CmpIPredicate::ne, x, zero);
+  }
+  if (isa<FloatType>(to)) {
+    if (!fromFloat) {
+      return from.isInteger(1) ? Value(b.create<arith::UIToFPOp>(s.loc, to, x))
+                               : b.create<arith::SIToFPOp>(s.loc, to, x);
+    }
+    if (fromWidth == toWidth) { // f16 and bf16: through f32
+      x = b.create<arith::ExtFOp>(s.loc, b.getF32Type(), x);
+      return b.create<arith::TruncFOp>(s.loc, to, x);
+    }
+    return fromWidth < toWidth ? Value(b.create<arith::ExtFOp>(s.loc, to, x))
+                               : b.create<arith::TruncFOp>(s.loc, to, x);
+  }
+  if (fromFloat) {
+    return b.create<arith::FPToSIOp>(s.loc, to, x);
+  }
+  if (from.isInteger(1)) {
+    return b.create<arith::ExtUIOp>(s.loc, to, x);
+  }
+  return fromWidth < toWidth ? Value(b.create<arith::ExtSIOp>(s.loc, to, x))
+                             : b.create<arith::TruncIOp>(s.loc, to, x);
+}
+
+static LogicalResult buildCast(const Node &node) {
+  FailureOr<Type> target = castTarget(node);
+  if (failed(target)) {
+    return failure();
+  }
+  if (*target == node.in(0).element) {
+    return node.forward(0, 0);
+  }
+  if (target->isUnsignedInteger() || node.in(0).element.isUnsignedInteger()) {
+    return node.unsupported("a conversion of unsigned integers",
+                            "f16, bf16, f32, f64, i8, i16, i32, i64, i1");
+  }
+  FailureOr<Operand> x = readOperand(node, 0);
+  if (failed(x)) {
+    return failure();
+  }
+  FailureOr<Value> y = pointwise(node, *x, [&](const Scalar &s, Values v) {
+    return convert(s, v[0], *target);
+  });
+  return failed(y) ? failure() : node.set(0, *y);
+}
+
+ArrayRef<Entry> vdnn::onnx::logicEntries() {
+  static constexpr Entry entries[] = {
+      {"Equal", 7, 23, buildComparison, foldComparison},
+      {"Greater", 7, 23, buildComparison, foldComparison},
+      {"GreaterOrEqual", 12, 23, buildComparison, foldComparison},
+      {"Less", 7, 23, buildComparison, foldComparison},
+      {"LessOrEqual", 12, 23, buildComparison, foldComparison},
+      {"And", 7, 23, buildLogic, foldLogic},
+      {"Or", 7, 23, buildLogic, foldLogic},
+      {"Xor", 7, 23, buildLogic, foldLogic},
+      {"Not", 6, 23, buildLogic, foldLogic},
+      {"Where", 9, 23, buildWhere, foldWhere},
+      {"Cast", 6, 23, buildCast, foldCast},
+      {"CastLike", 15, 23, buildCast, foldCast}};
+  return entries;
+}
