@@ -268,7 +268,7 @@ BufferPlan planBuffers(const Problem &problem, const Solution &solution) {
 
 Packing packArena(const Problem &problem,
                   const std::vector<Interval> &rectangles) {
-  constexpr uint64_t Work = 400000;
+  constexpr uint64_t Work = 2000000;
   constexpr size_t Largest = 1000;
   PackOptions options;
   if (!rectangles.empty() && rectangles.size() <= Largest) {

@@ -18,8 +18,8 @@ inline int64_t copyTime(uint64_t bytes, double bytesPerSecond,
     return latencyNs;
   }
   double ns = std::ceil(double(bytes) / bytesPerSecond * 1e9);
-  // Slower than a century: keep the sums of such times in range.
-  return latencyNs + int64_t(std::min(ns, 3e18 / 1e3));
+  // Bounded, so that sums of such times stay in range.
+  return latencyNs + int64_t(std::min(ns, 3e15));
 }
 
 inline int64_t offloadTime(const Problem &problem, uint64_t bytes) {

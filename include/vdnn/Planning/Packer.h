@@ -29,7 +29,7 @@ struct Packing {
 
 struct PackOptions {
   /// Where no order reaches the bound: how many nodes an exact search may visit. A node takes time in proportion to the number
-  /// of intervals, 10 to 100 us for a few hundred.
+  /// of intervals, 5 to 20 us for a few hundred.
   uint64_t searchNodes = 0;
 };
 
