@@ -1,0 +1,64 @@
+//===- BuildStepPass.cpp - a model becomes a step, as a pass --------------===//
+
+#include "vdnn/Dialect/VDNN.h"
+#include "vdnn/Training/Passes.h"
+#include "vdnn/Training/Training.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <optional>
+
+namespace vdnn {
+#define GEN_PASS_DEF_BUILDSTEP
+#include "vdnn/Training/Passes.h.inc"
+} // namespace vdnn
+
+using namespace mlir;
+using namespace vdnn;
+
+namespace {
+
+struct BuildStep : vdnn::impl::BuildStepBase<BuildStep> {
+  using BuildStepBase::BuildStepBase;
+
+  void runOnOperation() override {
+    if (loss == "none") {
+      if (failed(annotateInference(getOperation()))) {
+        signalPassFailure();
+      }
+      return;
+    }
+    auto lossKind = llvm::StringSwitch<std::optional<LossKind>>(loss)
+                        .Case("cross_entropy", LossKind::CrossEntropy)
+                        .Case("mse", LossKind::MeanSquare)
+                        .Case("output", LossKind::Output)
+                        .Default(std::nullopt);
+    auto storageKind = llvm::StringSwitch<std::optional<Storage>>(storage)
+                           .Case("compact", Storage::Compact)
+                           .Case("paper", Storage::Paper)
+                           .Default(std::nullopt);
+    if (!lossKind || !storageKind) {
+      getOperation().emitError()
+          << (lossKind ? "unknown storage '" + storage +
+                             "'; expected compact or paper"
+                       : "unknown loss '" + loss +
+                             "'; expected cross_entropy, mse, output or none");
+      return signalPassFailure();
+    }
+    TrainingOptions options;
+    options.loss = *lossKind;
+    options.momentum = momentum;
+    options.weightDecay = weightDecay;
+    options.nesterov = nesterov;
+    options.storage = *storageKind;
+    options.frozen.insert(frozen.begin(), frozen.end());
+    if (failed(buildTrainingStep(getOperation(), options))) {
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,79 @@
+//===- Fusion.cpp - backward pointwise ops read by one other --------------===//
+//
+// Where branches meet, gradients are added and then go through the derivative
+// of an activation: one pass over memory instead of two. Only neighbours are
+// merged, so that nothing lives longer than before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Step.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace vdnn;
+
+/// The op that `op` can be merged into, or null.
+static PointwiseOp findConsumer(PointwiseOp op) {
+  auto next = dyn_cast_or_null<PointwiseOp>(op->getNextNode());
+  auto phase = op->getAttrOfType<StringAttr>("vdnn.phase");
+  if (!next || !phase || phase.getValue() != "backward" ||
+      op->getNumResults() != 1 || op->hasAttr("vdnn.gradient_of") ||
+      op->hasAttr("vdnn.gradients")) {
+    return {};
+  }
+  bool onlyNext = llvm::all_of(op->getUsers(), [&](Operation *user) {
+    return user == next.getOperation();
+  });
+  return onlyNext && !op->use_empty() ? next : PointwiseOp();
+}
+
+static void mergeInto(PointwiseOp producer, PointwiseOp consumer) {
+  Block &body = consumer.getBody().front();
+  Block &merged = producer.getBody().front();
+  SmallVector<Value> inputs;
+  SmallVector<Value> scalars;
+  // Operands of the consumer but the producer's result, then the producer's.
+  for (auto [input, scalar] :
+       llvm::zip(consumer.getInputs(), body.getArguments())) {
+    if (input != producer.getOutputs().front()) {
+      inputs.push_back(input);
+      scalars.push_back(scalar);
+    }
+  }
+  IRMapping mapping;
+  for (auto [input, scalar] :
+       llvm::zip(producer.getInputs(), merged.getArguments())) {
+    auto known = llvm::find(inputs, input);
+    if (known != inputs.end()) {
+      mapping.map(scalar, scalars[std::distance(inputs.begin(), known)]);
+      continue;
+    }
+    inputs.push_back(input);
+    scalars.push_back(body.addArgument(scalar.getType(), producer.getLoc()));
+    mapping.map(scalar, scalars.back());
+  }
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  for (Operation &op : merged.without_terminator()) {
+    builder.clone(op, mapping);
+  }
+  Value value = mapping.lookupOrDefault(merged.getTerminator()->getOperand(0));
+  for (unsigned number = consumer.getInputs().size(); number-- > 0;) {
+    if (consumer.getInputs()[number] == producer.getOutputs().front()) {
+      body.getArgument(number).replaceAllUsesWith(value);
+      body.eraseArgument(number);
+    }
+  }
+  consumer->setOperands(inputs);
+  producer.erase();
+}
+
+void vdnn::fuseBackward(func::FuncOp function) {
+  for (PointwiseOp op :
+       llvm::make_early_inc_range(function.getOps<PointwiseOp>())) {
+    if (PointwiseOp consumer = findConsumer(op)) {
+      mergeInto(op, consumer);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+//===- Layers.cpp - layers and phases -------------------------------------===//
+
+#include "Step.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace vdnn;
+
+void vdnn::setLayer(Operation *first, Attribute layer, StringRef phase) {
+  auto text = StringAttr::get(layer.getContext(), phase);
+  for (Operation *op = first; op; op = op->getNextNode()) {
+    if (isa<ComputeOp>(op)) {
+      op->setAttr("vdnn.layer", layer);
+      op->setAttr("vdnn.phase", text);
+    }
+  }
+}
+
+void vdnn::numberLayers(func::FuncOp function) {
+  Builder builder(function.getContext());
+  int64_t layer = 0;
+  for (Operation &op : function.getBody().front()) {
+    if (!isa<ComputeOp>(op)) {
+      continue;
+    }
+    op.setAttr("vdnn.layer", builder.getI64IntegerAttr(layer));
+    op.setAttr("vdnn.phase", builder.getStringAttr("forward"));
+    // A constant computes nothing: it belongs to the layer that follows it.
+    if (!isa<ConstantOp>(op)) {
+      ++layer;
+    }
+  }
+}
+
+LogicalResult vdnn::annotateInference(ModuleOp module) {
+  auto function = module.lookupSymbol<func::FuncOp>("main");
+  if (!function) {
+    return module.emitError("expected a function 'main'");
+  }
+  numberLayers(function);
+  return success();
+}

@@ -1,0 +1,106 @@
+//===- Step.h - the parts of building a step --------------------*- C++ -*-===//
+
+#ifndef VDNN_LIB_TRAINING_STEP_H
+#define VDNN_LIB_TRAINING_STEP_H
+
+#include "vdnn/Dialect/VDNN.h"
+#include "vdnn/Training/Training.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <vector>
+
+namespace vdnn {
+
+//===--- Arguments.cpp ----------------------------------------------------===//
+
+/// The argument named `name`, or null.
+mlir::BlockArgument findArgument(mlir::func::FuncOp function,
+                                 llvm::StringRef name);
+
+/// Whether an argument has the role `role`.
+bool hasRole(mlir::BlockArgument argument, llvm::StringRef role);
+
+/// Appends an argument of that name and role, with `initial` where given.
+mlir::BlockArgument addArgument(mlir::func::FuncOp function, mlir::Type type,
+                                llvm::StringRef name, llvm::StringRef role,
+                                InitialAttr initial = {});
+
+/// The argument of that name, appended as an input where there is none.
+mlir::FailureOr<mlir::BlockArgument> getOrAddInput(mlir::func::FuncOp function,
+                                                   mlir::Type type,
+                                                   llvm::StringRef name);
+
+/// Appends a result of that name and role.
+void addResult(mlir::func::FuncOp function, mlir::Value value,
+               llvm::StringRef name, llvm::StringRef role);
+
+/// Numbers of the results that have the role `role`.
+llvm::SmallVector<unsigned> findResults(mlir::func::FuncOp function,
+                                        llvm::StringRef role);
+
+//===--- Loss.cpp ---------------------------------------------------------===//
+
+/// Appends the loss to the forward ops; a tensor of one element. Fails with an
+/// error at the function.
+mlir::FailureOr<mlir::Value> buildLoss(mlir::func::FuncOp function,
+                                       LossKind kind);
+
+//===--- Layers.cpp -------------------------------------------------------===//
+
+/// Gives each op its layer, in program order, and the phase "forward".
+void numberLayers(mlir::func::FuncOp function);
+
+/// Gives the ops from `first` to the end of their block a layer and a phase.
+void setLayer(mlir::Operation *first, mlir::Attribute layer,
+              llvm::StringRef phase);
+
+//===--- Activity.cpp -----------------------------------------------------===//
+
+/// The values whose gradient is needed: those between a trained parameter and
+/// the loss, both included.
+llvm::DenseSet<mlir::Value>
+findWanted(llvm::ArrayRef<mlir::BlockArgument> trained, mlir::Value loss);
+
+/// Asks each max pool whose gradient is needed for the index of its maxima,
+/// where the window is small enough to have one.
+void addPoolIndices(mlir::func::FuncOp function,
+                    const llvm::DenseSet<mlir::Value> &wanted);
+
+//===--- Fusion.cpp -------------------------------------------------------===//
+
+/// Merges each backward pointwise op that one pointwise op alone reads, as the
+/// next op of the block, into that op.
+void fuseBackward(mlir::func::FuncOp function);
+
+//===--- Update.cpp -------------------------------------------------------===//
+
+/// Appends updates of parameters, each right after its gradient.
+class Updates {
+public:
+  Updates(mlir::func::FuncOp function, const TrainingOptions &options,
+          mlir::OpBuilder &builder)
+      : function(function), options(options), builder(builder) {}
+
+  /// Marks `gradient` as the whole gradient of `parameter` and appends the
+  /// update. Fails with an error at the function.
+  mlir::LogicalResult add(mlir::BlockArgument parameter, mlir::Value gradient);
+
+  /// Returns the new values, and the running statistics of batch norms.
+  void addResults();
+
+private:
+  struct Update {
+    mlir::Value value;
+    std::string name;
+  };
+  mlir::func::FuncOp function;
+  const TrainingOptions &options;
+  mlir::OpBuilder &builder;
+  std::vector<Update> updates;
+};
+
+} // namespace vdnn
+
+#endif
