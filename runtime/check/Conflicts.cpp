@@ -167,7 +167,8 @@ private:
       return;
     }
     // What the exit leaves is the next step's entry: one value, so its readers of this step come before the next turn.
-    if (active_.size() > 1) {
+    // Two entries in one place are a conflict of their own.
+    if (active_.size() > 1 && !isEntry(std::next(active_.begin())->buffer)) {
       checkOrdered(last, std::next(active_.begin())->buffer, Step::Next);
     }
   }

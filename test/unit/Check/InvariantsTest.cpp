@@ -132,6 +132,19 @@ TEST(Invariants, P3RejectsAWriteOverAPersistentTensorAfterItsUpdate) {
   expectRejected(plan.finish(), "P3", {"'w.new'", "'t'", "end of the step"});
 }
 
+TEST(Invariants, P3RejectsTwoPersistentTensorsInOneRange) {
+  PlanBuilder plan;
+  plan.device("v", 64, 0);
+  plan.device("w.old", 64, 0);
+  plan.device("w.new", 64, 0);
+  plan.persistent("v", "v");
+  plan.persistent("w.old", "w.new");
+  plan.launch("sgd", {"w.old"}, {"w.new"}, {{0, 0}});
+  expectRejected(plan.finish(), "P3", {"'v'", "'w.old'", "both hold a value"});
+  plan.persistent("v", "w.new"); // no tensor of its own: P9, and still no crash
+  expectRejected(plan.finish(), "P3", {"'v'", "'w.old'", "both hold a value"});
+}
+
 TEST(Invariants, P3RejectsAWriteOverAnUnchangedPersistentTensor) {
   PlanBuilder plan;
   plan.device("w", 64, 0);

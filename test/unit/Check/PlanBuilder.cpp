@@ -48,10 +48,9 @@ void PlanBuilder::buffer(const std::string &name, uint64_t bytes, uint64_t offse
   buffer->alignment = 16;
   if (holdsTensor) {
     std::string tensorName = name.substr(0, name.find('.'));
-    auto found = std::find_if(schedule_.tensors.begin(), schedule_.tensors.end(),
-                              [&](const auto &tensor) { return tensor->name == tensorName; });
-    buffer->tensor = found - schedule_.tensors.begin();
-    if (found == schedule_.tensors.end()) {
+    auto [found, isNew] = tensors_.insert({tensorName, schedule_.tensors.size()});
+    buffer->tensor = found->second;
+    if (isNew) {
       auto tensor = std::make_unique<TensorT>();
       tensor->name = tensorName;
       tensor->role = Role::Activation;
@@ -63,6 +62,7 @@ void PlanBuilder::buffer(const std::string &name, uint64_t bytes, uint64_t offse
       schedule_.tensors.push_back(std::move(tensor));
     }
   }
+  buffers_[name] = schedule_.buffers.size();
   schedule_.buffers.push_back(std::move(buffer));
 }
 
@@ -109,7 +109,7 @@ CommandT &PlanBuilder::command(CommandKind kind, const std::string &stream, cons
 std::vector<Operand> PlanBuilder::operands(const Names &names) const {
   std::vector<Operand> operands;
   for (const std::string &name : names) {
-    int32_t index = bufferIndex(schedule_, name);
+    uint32_t index = buffers_.at(name);
     operands.emplace_back(index, std::max(schedule_.buffers[index]->tensor, 0));
   }
   return operands;

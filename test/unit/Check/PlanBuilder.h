@@ -17,6 +17,7 @@
 #include "runtime/schedule/Schedule.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace vdnn::rt::test {
@@ -57,6 +58,8 @@ private:
   std::vector<schedule::Operand> operands(const Names &names) const;
 
   schedule::ScheduleT schedule_;
+  std::unordered_map<std::string, uint32_t> buffers_;
+  std::unordered_map<std::string, uint32_t> tensors_;
 };
 
 /// Makes the header's arenas as long as the buffers need.
