@@ -62,6 +62,7 @@ private:
   LogicalResult addTransfer(Operation *op);
   LogicalResult addResults(Operation *terminator);
   LogicalResult tie(unsigned result, planning::TensorId tensor, StringRef name);
+  void readResidences();
   LogicalResult finish();
 
   planning::TensorId addTensor(Value value, const Twine &name,
@@ -172,6 +173,9 @@ LogicalResult ProblemBuilder::addOp(Operation *op) {
                   planning::TensorKind::State);
     out.problem.tensors[id].liveIn = true;
     out.problem.tensors[id].liveOut = true;
+    if (auto reason = op->getAttrOfType<StringAttr>("vdnn.reason")) {
+      out.solution.tensors[id].reason = reason.str();
+    }
     return success();
   }
   if (isViewOp(op)) {
@@ -455,6 +459,24 @@ LogicalResult ProblemBuilder::addResults(Operation *terminator) {
   return success();
 }
 
+/// The transfer ops count, not what was once decided: people move and remove them.
+void ProblemBuilder::readResidences() {
+  std::vector<bool> transferred(out.problem.tensors.size(), false);
+  for (const planning::Transfer &transfer : out.solution.transfers) {
+    transferred[transfer.tensor] = true;
+  }
+  for (planning::TensorId id = 0; id < out.problem.tensors.size(); ++id) {
+    planning::TensorDecision &decision = out.solution.tensors[id];
+    bool offloaded = decision.residence == planning::Residence::Offload;
+    if (offloaded != transferred[id] &&
+        decision.residence != planning::Residence::Recompute) {
+      decision.residence = transferred[id] ? planning::Residence::Offload
+                                           : planning::Residence::Keep;
+      decision.reason = "by hand";
+    }
+  }
+}
+
 LogicalResult ProblemBuilder::finish() {
   for (planning::Transfer &transfer : out.solution.transfers) {
     if (transfer.neededAt == UINT32_MAX) {
@@ -464,6 +486,7 @@ LogicalResult ProblemBuilder::finish() {
                 "read again";
     }
   }
+  readResidences();
   // An op that reads a persistent tensor and writes its new value computes in place: the new value must lie where the old one lay.
   for (planning::Op &op : out.problem.ops) {
     for (planning::TensorId written : op.writes) {

@@ -83,7 +83,7 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
 void vdnn::registerPassesAndPipelines() {
   registerVDNNPasses();
   registerVDNNAnalysisPasses();
-  registerVDNNTrainingPasses();
+  registerTrainingPasses();
   registerCanonicalizerPass();
   registerCSEPass();
   PassPipelineRegistration<PlanPipelineOptions>(

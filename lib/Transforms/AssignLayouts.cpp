@@ -269,10 +269,21 @@ Layout LayoutAssignment::getWanted(OpOperand &use,
                       : sinkSide[opNodes[use.getOwner()]]);
 }
 
+/// The first op that reads a view, or null.
+static Operation *getFirstReader(Operation *view) {
+  Operation *first = nullptr;
+  for (Operation *user : view->getUsers()) {
+    if (!first || user->isBeforeInBlock(first)) {
+      first = user;
+    }
+  }
+  return first;
+}
+
 /// An attribute of the op that a reorder belongs to: the kernel that `consumer` is, or that reads it if it is a view, else the one that made `value`.
 static Attribute findNearest(Operation *consumer, Value value, StringRef name) {
   for (Operation *op = consumer; op;
-       op = isViewOp(op) && !op->use_empty() ? *op->user_begin() : nullptr) {
+       op = isViewOp(op) ? getFirstReader(op) : nullptr) {
     if (Attribute attribute = op->getAttr(name)) {
       return attribute;
     }

@@ -98,6 +98,11 @@ void SolutionWriter::writeDecisions() {
     step.setArgAttr(number, "vdnn.reason",
                     builder.getStringAttr(solution.tensors[tensor].reason));
   }
+  for (ConstantOp constant : step.getBody().getOps<ConstantOp>()) {
+    planning::TensorId tensor = planned.tensorOf.lookup(constant.getResult());
+    constant->setAttr("vdnn.reason",
+                      builder.getStringAttr(solution.tensors[tensor].reason));
+  }
   for (auto [position, op] : llvm::enumerate(planned.ops)) {
     SmallVector<Attribute> decisions;
     SmallVector<Attribute> reasons;

@@ -13,6 +13,18 @@ namespace cl = llvm::cl;
 
 //===--- what there is ----------------------------------------------------------------------------------===//
 
+/// libLLVM registers options of its code generators in every program that links it; where one has a name of ours, it goes. Must stand before our own.
+[[maybe_unused]] static const bool namesAreFree = [] {
+  llvm::StringMap<cl::Option *> &registered = cl::getRegisteredOptions();
+  for (const char *name : {"batch", "bn", "budget", "device", "dim", "dropout", "emit", "freeze", "kernels", "loss", "policy", "storage",
+                           "summary", "sync", "threads"}) {
+    if (cl::Option *foreign = registered.lookup(name)) {
+      foreign->removeArgument();
+    }
+  }
+  return true;
+}();
+
 static cl::OptionCategory modelCategory("1. The model");
 static cl::OptionCategory trainingCategory("2. The training step");
 static cl::OptionCategory planCategory("3. The plan");
@@ -165,7 +177,7 @@ static rt::Status readTraining(CompileOptions &options) {
   if (!kind) {
     return kind.error();
   }
-  std::string stored = !storage.empty() ? storage : device == "titanx" ? "paper" : "compact";
+  std::string stored = !storage.empty() ? storage.getValue() : std::string(device == "titanx" ? "paper" : "compact");
   auto keeps = choose<Storage>("storage", stored, {{"compact", Storage::Compact}, {"paper", Storage::Paper}});
   if (!keeps) {
     return keeps.error();
@@ -218,7 +230,7 @@ static rt::Status readOutput(Options &options) {
   options.input = input;
   options.output = output;
   bool binary = output.size() > 5 && llvm::StringRef(output).ends_with(".vdnn");
-  std::string phase = !emit.empty() ? emit : binary ? "schedule" : "commands";
+  std::string phase = !emit.empty() ? emit.getValue() : std::string(binary ? "schedule" : "commands");
   auto chosen = choose<Emit>("emit", phase,
                              {{"compute", Emit::Compute},
                               {"step", Emit::Step},

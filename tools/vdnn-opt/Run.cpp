@@ -170,8 +170,8 @@ static std::optional<std::string> runToBinary(std::unique_ptr<llvm::MemoryBuffer
   if (!module) {
     return std::nullopt;
   }
-  PassManager manager(&context);
-  if (failed(config.setupPassPipeline(manager)) || failed(manager.run(*module))) {
+  PassManager manager(&context, (*module)->getName().getStringRef(), PassManager::Nesting::Implicit);
+  if (failed(applyPassManagerCLOptions(manager)) || failed(config.setupPassPipeline(manager)) || failed(manager.run(*module))) {
     return std::nullopt;
   }
   return toBinary(*module);

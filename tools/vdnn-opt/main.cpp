@@ -5,6 +5,9 @@
 
 #include "vdnn/Pipelines/Pipelines.h"
 
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
 
@@ -16,6 +19,9 @@ int main(int argc, char **argv) {
   registerDialects(registry);
   registerPassesAndPipelines();
   mlir::MlirOptMainConfig::registerCLOptions(registry);
+  mlir::registerAsmPrinterCLOptions();
+  mlir::registerMLIRContextCLOptions();
+  mlir::registerPassManagerCLOptions();
   rt::Result<tool::Options> options = tool::parseCommandLine(argc, argv);
   if (!options) {
     llvm::errs() << "error: " << options.message() << '\n';
