@@ -1,4 +1,4 @@
-//===- Arena.h - page-aligned memory of exact size ----------------------------------------------------------===//
+//===- Arena.h - page-aligned memory of exact size ------------------------===//
 
 #ifndef VDNN_RUNTIME_BACKEND_CPU_ARENA_H
 #define VDNN_RUNTIME_BACKEND_CPU_ARENA_H
@@ -10,7 +10,8 @@
 
 namespace vdnn::rt::cpu {
 
-/// Owns one anonymous mapping: zeroed, aligned to 4096 bytes. Pages are taken from the system when first touched.
+/// Owns one anonymous mapping: zeroed, aligned to 4096 bytes. Pages are taken
+/// from the system when first touched.
 class Arena {
 public:
   Arena() = default;
@@ -25,7 +26,9 @@ public:
   uint64_t bytes() const { return bytes_; }
 
   /// Whether [offset, offset + bytes) lies inside.
-  bool holds(uint64_t offset, uint64_t bytes) const { return offset <= bytes_ && bytes <= bytes_ - offset; }
+  bool holds(uint64_t offset, uint64_t bytes) const {
+    return offset <= bytes_ && bytes <= bytes_ - offset;
+  }
 
 private:
   std::byte *data_ = nullptr;

@@ -1,10 +1,12 @@
-//===- BatchNorm.cpp - batch normalisation, training, inference, gradient -----------------------------------===//
+//===- BatchNorm.cpp - batch normalisation, training, inference, gradient -===//
 //
-// The tensor is `rows` x `channels`. Statistics are sums over chunks of a fixed number of rows, one thread per chunk, combined in order
-// in double precision: one pass over x, the same bits for every number of threads. A chunk's values are taken relative to its first row, so
-// that a large mean does not swallow the variance.
+// The tensor is `rows` x `channels`. Statistics are sums over chunks of a fixed
+// number of rows, one thread per chunk, combined in order in double precision:
+// one pass over x, the same bits for every number of threads. A chunk's values
+// are taken relative to its first row, so that a large mean does not swallow
+// the variance.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
@@ -24,7 +26,9 @@ struct NormShape {
   int64_t rows, channels;
 
   int64_t chunks() const { return (rows + kChunkRows - 1) / kChunkRows; }
-  int64_t chunkRows(int64_t chunk) const { return std::min(kChunkRows, rows - chunk * kChunkRows); }
+  int64_t chunkRows(int64_t chunk) const {
+    return std::min(kChunkRows, rows - chunk * kChunkRows);
+  }
 };
 
 /// 16 channels at once, wherever they lie.
@@ -35,10 +39,12 @@ constexpr int64_t kLanes = 16;
 
 /// sum1 = sum of (x - shift), sum2 = sum of its square, over the rows.
 VDNN_MULTIVERSION
-static void sumChunk(const float *x, const float *shift, float *sum1, float *sum2, int64_t rows, int64_t channels) {
+static void sumChunk(const float *x, const float *shift, float *sum1,
+                     float *sum2, int64_t rows, int64_t channels) {
   int64_t c = 0;
   for (; c + kLanes <= channels; c += kLanes) {
-    Lanes base = *reinterpret_cast<const Lanes *>(shift + c), first = {}, second = {};
+    Lanes base = *reinterpret_cast<const Lanes *>(shift + c), first = {},
+          second = {};
     for (int64_t r = 0; r < rows; ++r) {
       Lanes d = *reinterpret_cast<const Lanes *>(x + r * channels + c) - base;
       first += d;
@@ -61,15 +67,18 @@ static void sumChunk(const float *x, const float *shift, float *sum1, float *sum
 
 /// sum1 = sum of dy, sum2 = sum of dy * (x - mean), over the rows.
 VDNN_MULTIVERSION
-static void sumGradientChunk(const float *dy, const float *x, const float *mean, float *sum1, float *sum2, int64_t rows,
+static void sumGradientChunk(const float *dy, const float *x, const float *mean,
+                             float *sum1, float *sum2, int64_t rows,
                              int64_t channels) {
   int64_t c = 0;
   for (; c + kLanes <= channels; c += kLanes) {
-    Lanes base = *reinterpret_cast<const Lanes *>(mean + c), first = {}, second = {};
+    Lanes base = *reinterpret_cast<const Lanes *>(mean + c), first = {},
+          second = {};
     for (int64_t r = 0; r < rows; ++r) {
       Lanes g = *reinterpret_cast<const Lanes *>(dy + r * channels + c);
       first += g;
-      second += g * (*reinterpret_cast<const Lanes *>(x + r * channels + c) - base);
+      second +=
+          g * (*reinterpret_cast<const Lanes *>(x + r * channels + c) - base);
     }
     *reinterpret_cast<Lanes *>(sum1 + c) = first;
     *reinterpret_cast<Lanes *>(sum2 + c) = second;
@@ -88,7 +97,8 @@ static void sumGradientChunk(const float *dy, const float *x, const float *mean,
 
 /// y = (x - mean) * factor + bias.
 VDNN_MULTIVERSION
-static void normalizeRow(float *y, const float *x, const float *mean, const float *factor, const float *bias,
+static void normalizeRow(float *y, const float *x, const float *mean,
+                         const float *factor, const float *bias,
                          int64_t channels) {
 #pragma GCC ivdep
   for (int64_t c = 0; c < channels; ++c) {
@@ -98,7 +108,8 @@ static void normalizeRow(float *y, const float *x, const float *mean, const floa
 
 /// dx = dy * a + (x - mean) * b + offset.
 VDNN_MULTIVERSION
-static void gradientRow(float *dx, const float *dy, const float *x, const float *mean, const float *a, const float *b,
+static void gradientRow(float *dx, const float *dy, const float *x,
+                        const float *mean, const float *a, const float *b,
                         const float *offset, int64_t channels) {
 #pragma GCC ivdep
   for (int64_t c = 0; c < channels; ++c) {
@@ -106,25 +117,32 @@ static void gradientRow(float *dx, const float *dy, const float *x, const float 
   }
 }
 
-static void normalize(NormShape s, unsigned threads, float *y, const float *x, const float *mean, const float *factor,
+static void normalize(NormShape s, unsigned threads, float *y, const float *x,
+                      const float *mean, const float *factor,
                       const float *bias) {
   parallelFor(threads, s.rows, [&](int64_t row) {
-    normalizeRow(y + row * s.channels, x + row * s.channels, mean, factor, bias, s.channels);
+    normalizeRow(y + row * s.channels, x + row * s.channels, mean, factor, bias,
+                 s.channels);
   });
 }
 
-/// Checks the activations (reads and writes that are not vectors) and the vectors of C elements.
-static Result<NormShape> describe(const Request &request, std::initializer_list<size_t> activationReads) {
+/// Checks the activations (reads and writes that are not vectors) and the
+/// vectors of C elements.
+static Result<NormShape>
+describe(const Request &request,
+         std::initializer_list<size_t> activationReads) {
   VDNN_TRY(expectAllF32(request));
   const TypeT &y = *request.types.writes[0];
   if (y.shape.size() < 2) {
-    return Error{"expected a batch and channels, found shape " + toString(y.shape)};
+    return Error{"expected a batch and channels, found shape " +
+                 toString(y.shape)};
   }
   VDNN_TRY(expectLayout(y, Layout::ChannelsLast, "result 0"));
   int64_t channels = y.shape[1];
   for (size_t i = 0; i < request.types.reads.size(); ++i) {
     std::string what = "operand " + std::to_string(i);
-    bool activation = std::find(activationReads.begin(), activationReads.end(), i) != activationReads.end();
+    bool activation = std::find(activationReads.begin(), activationReads.end(),
+                                i) != activationReads.end();
     if (activation) {
       VDNN_TRY(expectSameType(*request.types.reads[i], y, what.c_str()));
     } else {
@@ -132,7 +150,8 @@ static Result<NormShape> describe(const Request &request, std::initializer_list<
     }
   }
   for (size_t i = 1; i < request.types.writes.size(); ++i) {
-    VDNN_TRY(expectShape(*request.types.writes[i], {channels}, ("result " + std::to_string(i)).c_str()));
+    VDNN_TRY(expectShape(*request.types.writes[i], {channels},
+                         ("result " + std::to_string(i)).c_str()));
   }
   int64_t elements = countElements(y.shape);
   if (elements == 0) {
@@ -149,43 +168,54 @@ Result<Kernel> createBatchNorm(const Request &request) {
   double momentum = schedule::getNumber(request.kernel, "momentum");
   bool unbiased = schedule::getInt(request.kernel, "unbiased_running_var") != 0;
   WorkspacePlan plan;
-  uint64_t sums = plan.add(2 * shape->chunks() * shape->channels * sizeof(float));
+  uint64_t sums =
+      plan.add(2 * shape->chunks() * shape->channels * sizeof(float));
   uint64_t factors = plan.add(shape->channels * sizeof(float));
   Kernel kernel;
   kernel.workspaceBytes = plan.bytes();
   kernel.inPlace = {{3, 3}, {4, 4}};
-  kernel.run = [=, s = *shape, threads = request.threads](const Operands &operands) {
-    const float *x = operands.read<float>(0), *scale = operands.read<float>(1), *bias = operands.read<float>(2);
-    const float *runningMean = operands.read<float>(3), *runningVar = operands.read<float>(4);
+  kernel.run = [=, s = *shape,
+                threads = request.threads](const Operands &operands) {
+    const float *x = operands.read<float>(0), *scale = operands.read<float>(1),
+                *bias = operands.read<float>(2);
+    const float *runningMean = operands.read<float>(3),
+                *runningVar = operands.read<float>(4);
     float *mean = operands.write<float>(1), *inverse = operands.write<float>(2);
-    float *newMean = operands.write<float>(3), *newVar = operands.write<float>(4);
+    float *newMean = operands.write<float>(3),
+          *newVar = operands.write<float>(4);
     float *partial = reinterpret_cast<float *>(operands.workspace + sums);
     float *factor = reinterpret_cast<float *>(operands.workspace + factors);
     parallelFor(threads, s.chunks(), [&](int64_t chunk) {
       const float *first = x + chunk * kChunkRows * s.channels;
       float *sum = partial + 2 * chunk * s.channels;
-      sumChunk(first, first, sum, sum + s.channels, s.chunkRows(chunk), s.channels);
+      sumChunk(first, first, sum, sum + s.channels, s.chunkRows(chunk),
+               s.channels);
     });
     parallelFor(threads, s.channels, [&](int64_t c) {
       // Chan's rule joins the chunks' means and squared deviations.
       double count = 0, center = 0, deviation = 0;
       for (int64_t chunk = 0; chunk < s.chunks(); ++chunk) {
         double rows = static_cast<double>(s.chunkRows(chunk));
-        double sum1 = partial[2 * chunk * s.channels + c], sum2 = partial[(2 * chunk + 1) * s.channels + c];
+        double sum1 = partial[2 * chunk * s.channels + c],
+               sum2 = partial[(2 * chunk + 1) * s.channels + c];
         double chunkMean = x[chunk * kChunkRows * s.channels + c] + sum1 / rows;
         double delta = chunkMean - center, total = count + rows;
-        deviation += std::max(sum2 - sum1 * sum1 / rows, 0.0) + delta * delta * count * rows / total;
+        deviation += std::max(sum2 - sum1 * sum1 / rows, 0.0) +
+                     delta * delta * count * rows / total;
         center += delta * rows / total;
         count = total;
       }
       double variance = deviation / count;
       double inverseStd = 1.0 / std::sqrt(variance + epsilon);
-      double runningVariance = unbiased && count > 1 ? deviation / (count - 1) : variance;
+      double runningVariance =
+          unbiased && count > 1 ? deviation / (count - 1) : variance;
       mean[c] = static_cast<float>(center);
       inverse[c] = static_cast<float>(inverseStd);
       factor[c] = static_cast<float>(scale[c] * inverseStd);
-      newMean[c] = static_cast<float>(runningMean[c] * momentum + center * (1 - momentum));
-      newVar[c] = static_cast<float>(runningVar[c] * momentum + runningVariance * (1 - momentum));
+      newMean[c] = static_cast<float>(runningMean[c] * momentum +
+                                      center * (1 - momentum));
+      newVar[c] = static_cast<float>(runningVar[c] * momentum +
+                                     runningVariance * (1 - momentum));
     });
     normalize(s, threads, operands.write<float>(0), x, mean, factor, bias);
     return Status();
@@ -201,14 +231,17 @@ Result<Kernel> createBatchNormInference(const Request &request) {
   Kernel kernel;
   kernel.workspaceBytes = shape->channels * sizeof(float);
   kernel.inPlace = {{0, 0}};
-  kernel.run = [=, s = *shape, threads = request.threads](const Operands &operands) {
-    const float *scale = operands.read<float>(1), *variance = operands.read<float>(4);
+  kernel.run = [=, s = *shape,
+                threads = request.threads](const Operands &operands) {
+    const float *scale = operands.read<float>(1),
+                *variance = operands.read<float>(4);
     float *factor = reinterpret_cast<float *>(operands.workspace);
     for (int64_t c = 0; c < s.channels; ++c) {
-      factor[c] = static_cast<float>(scale[c] / std::sqrt(variance[c] + epsilon));
+      factor[c] =
+          static_cast<float>(scale[c] / std::sqrt(variance[c] + epsilon));
     }
-    normalize(s, threads, operands.write<float>(0), operands.read<float>(0), operands.read<float>(3), factor,
-              operands.read<float>(2));
+    normalize(s, threads, operands.write<float>(0), operands.read<float>(0),
+              operands.read<float>(3), factor, operands.read<float>(2));
     return Status();
   };
   return kernel;
@@ -220,21 +253,29 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
   VDNN_TRY(shape.status());
   WorkspacePlan plan;
   uint64_t vector = shape->channels * sizeof(float);
-  uint64_t sums = plan.add(2 * shape->chunks() * vector), as = plan.add(vector), bs = plan.add(vector),
-           offsets = plan.add(vector);
+  uint64_t sums = plan.add(2 * shape->chunks() * vector), as = plan.add(vector),
+           bs = plan.add(vector), offsets = plan.add(vector);
   Kernel kernel;
   kernel.workspaceBytes = plan.bytes();
   kernel.inPlace = {{0, 0}, {1, 0}};
-  kernel.run = [=, s = *shape, threads = request.threads](const Operands &operands) {
-    const float *dy = operands.read<float>(0), *x = operands.read<float>(1), *scale = operands.read<float>(2);
-    const float *mean = operands.read<float>(3), *inverse = operands.read<float>(4);
-    float *dx = operands.write<float>(0), *dscale = operands.write<float>(1), *dbias = operands.write<float>(2);
-    auto vectorAt = [&](uint64_t offset) { return reinterpret_cast<float *>(operands.workspace + offset); };
-    float *partial = vectorAt(sums), *a = vectorAt(as), *b = vectorAt(bs), *offset = vectorAt(offsets);
+  kernel.run = [=, s = *shape,
+                threads = request.threads](const Operands &operands) {
+    const float *dy = operands.read<float>(0), *x = operands.read<float>(1),
+                *scale = operands.read<float>(2);
+    const float *mean = operands.read<float>(3),
+                *inverse = operands.read<float>(4);
+    float *dx = operands.write<float>(0), *dscale = operands.write<float>(1),
+          *dbias = operands.write<float>(2);
+    auto vectorAt = [&](uint64_t offset) {
+      return reinterpret_cast<float *>(operands.workspace + offset);
+    };
+    float *partial = vectorAt(sums), *a = vectorAt(as), *b = vectorAt(bs),
+          *offset = vectorAt(offsets);
     parallelFor(threads, s.chunks(), [&](int64_t chunk) {
       int64_t first = chunk * kChunkRows * s.channels;
       float *sum = partial + 2 * chunk * s.channels;
-      sumGradientChunk(dy + first, x + first, mean, sum, sum + s.channels, s.chunkRows(chunk), s.channels);
+      sumGradientChunk(dy + first, x + first, mean, sum, sum + s.channels,
+                       s.chunkRows(chunk), s.channels);
     });
     parallelFor(threads, s.channels, [&](int64_t c) {
       double sum1 = 0, sum2 = 0, rows = static_cast<double>(s.rows);
@@ -246,7 +287,8 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
       dbias[c] = static_cast<float>(sum1);
       dscale[c] = static_cast<float>(sum2 * inverseStd);
       a[c] = static_cast<float>(factor);
-      b[c] = static_cast<float>(-factor * inverseStd * inverseStd * sum2 / rows);
+      b[c] =
+          static_cast<float>(-factor * inverseStd * inverseStd * sum2 / rows);
       offset[c] = static_cast<float>(-factor * sum1 / rows);
     });
     parallelFor(threads, s.rows, [&](int64_t row) {

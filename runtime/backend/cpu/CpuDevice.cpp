@@ -1,4 +1,4 @@
-//===- CpuDevice.cpp - the CPU as a device ------------------------------------------------------------------===//
+//===- CpuDevice.cpp - the CPU as a device --------------------------------===//
 
 #include "runtime/backend/cpu/CpuDevice.h"
 
@@ -15,7 +15,8 @@ namespace vdnn::rt::cpu {
 CpuDevice::CpuDevice(unsigned threads) : threads_(resolveThreads(threads)) {}
 
 CpuDevice::~CpuDevice() {
-  // Threads wait for each other's events: all must run dry before the first is joined.
+  // Threads wait for each other's events: all must run dry before the first is
+  // joined.
   for (StreamThread &stream : streams_) {
     stream.drain();
   }
@@ -23,41 +24,49 @@ CpuDevice::~CpuDevice() {
 
 std::string CpuDevice::fingerprint() const { return cpuFingerprint(threads_); }
 
-Status CpuDevice::allocate(uint64_t deviceBytes, uint64_t hostBytes, std::span<const schedule::StreamT> streams,
+Status CpuDevice::allocate(uint64_t deviceBytes, uint64_t hostBytes,
+                           std::span<const schedule::StreamT> streams,
                            uint32_t eventCount) {
   if (allocated_) {
-    return Error{"the device is allocated already; create one device per schedule"};
+    return Error{
+        "the device is allocated already; create one device per schedule"};
   }
   VDNN_TRY(device_.allocate(deviceBytes, "device"));
   VDNN_TRY(host_.allocate(hostBytes, "host"));
   events_.resize(eventCount);
   for (const schedule::StreamT &stream : streams) {
     bool computes = stream.kind == schedule::StreamKind::Compute;
-    streams_.emplace_back([threads = computes ? threads_ : 1u] { omp_set_num_threads(static_cast<int>(threads)); });
+    streams_.emplace_back([threads = computes ? threads_ : 1u] {
+      omp_set_num_threads(static_cast<int>(threads));
+    });
   }
   allocated_ = true;
   return {};
 }
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Kernels
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
-static Status checkInPlace(const Kernel &kernel, const schedule::KernelT &description,
+static Status checkInPlace(const Kernel &kernel,
+                           const schedule::KernelT &description,
                            std::span<const schedule::InPlace> pairs) {
   for (const schedule::InPlace &pair : pairs) {
     auto isPair = [&](const schedule::InPlace &known) {
       return known.read() == pair.read() && known.write() == pair.write();
     };
     if (std::none_of(kernel.inPlace.begin(), kernel.inPlace.end(), isPair)) {
-      return Error{"kernel '" + description.kind + "': result " + std::to_string(pair.write()) +
-                   " cannot be computed in place of operand " + std::to_string(pair.read())};
+      return Error{"kernel '" + description.kind + "': result " +
+                   std::to_string(pair.write()) +
+                   " cannot be computed in place of operand " +
+                   std::to_string(pair.read())};
     }
   }
   return {};
 }
 
-static Result<std::vector<uint64_t>> bytesOf(std::span<const schedule::TypeT *const> types) {
+static Result<std::vector<uint64_t>>
+bytesOf(std::span<const schedule::TypeT *const> types) {
   std::vector<uint64_t> bytes;
   for (const schedule::TypeT *type : types) {
     Result<uint64_t> size = schedule::typeBytes(*type);
@@ -69,10 +78,13 @@ static Result<std::vector<uint64_t>> bytesOf(std::span<const schedule::TypeT *co
   return bytes;
 }
 
-Status CpuDevice::prepare(uint32_t command, const schedule::KernelT &kernel, const LaunchTypes &types,
-                          std::span<const schedule::InPlace> inPlace, uint64_t workspaceBytes) {
+Status CpuDevice::prepare(uint32_t command, const schedule::KernelT &kernel,
+                          const LaunchTypes &types,
+                          std::span<const schedule::InPlace> inPlace,
+                          uint64_t workspaceBytes) {
   VDNN_TRY(error_.get());
-  Result<std::vector<uint64_t>> readBytes = bytesOf(types.reads), writeBytes = bytesOf(types.writes);
+  Result<std::vector<uint64_t>> readBytes = bytesOf(types.reads),
+                                writeBytes = bytesOf(types.writes);
   VDNN_TRY(readBytes.status());
   VDNN_TRY(writeBytes.status());
   ThreadScope scope(threads_);
@@ -80,72 +92,92 @@ Status CpuDevice::prepare(uint32_t command, const schedule::KernelT &kernel, con
   VDNN_TRY(created.status());
   VDNN_TRY(checkInPlace(*created, kernel, inPlace));
   if (created->workspaceBytes > workspaceBytes) {
-    return Error{"kernel '" + kernel.kind + "': needs " + std::to_string(created->workspaceBytes) +
-                 " bytes of workspace, the plan gives " + std::to_string(workspaceBytes) +
+    return Error{"kernel '" + kernel.kind + "': needs " +
+                 std::to_string(created->workspaceBytes) +
+                 " bytes of workspace, the plan gives " +
+                 std::to_string(workspaceBytes) +
                  "; plan again for this machine"};
   }
   if (created->build) {
-    VDNN_TRY(catchDnnl([&] { created->build(); return Status(); }));
+    VDNN_TRY(catchDnnl([&] {
+      created->build();
+      return Status();
+    }));
   }
   prepared_[command] = std::make_shared<Prepared>(
-      Prepared{std::move(*created), kernel.kind, std::move(*readBytes), std::move(*writeBytes)});
+      Prepared{std::move(*created), kernel.kind, std::move(*readBytes),
+               std::move(*writeBytes)});
   return {};
 }
 
-Status CpuDevice::launch(uint32_t stream, uint32_t command, const LaunchArguments &arguments) {
+Status CpuDevice::launch(uint32_t stream, uint32_t command,
+                         const LaunchArguments &arguments) {
   VDNN_TRY(check(stream));
   auto found = prepared_.find(command);
   if (found == prepared_.end()) {
-    return Error{"command " + std::to_string(command) + " is launched but was never prepared"};
+    return Error{"command " + std::to_string(command) +
+                 " is launched but was never prepared"};
   }
   const std::shared_ptr<Prepared> &prepared = found->second;
-  if (arguments.reads.size() != prepared->readBytes.size() || arguments.writes.size() != prepared->writeBytes.size()) {
-    return Error{"command " + std::to_string(command) + " was prepared for other numbers of operands"};
+  if (arguments.reads.size() != prepared->readBytes.size() ||
+      arguments.writes.size() != prepared->writeBytes.size()) {
+    return Error{"command " + std::to_string(command) +
+                 " was prepared for other numbers of operands"};
   }
   if (arguments.workspaceBytes < prepared->kernel.workspaceBytes) {
-    return Error{"command " + std::to_string(command) + " is launched with less workspace than it was prepared for"};
+    return Error{"command " + std::to_string(command) +
+                 " is launched with less workspace than it was prepared for"};
   }
   std::vector<std::byte *> addresses;
-  auto bind = [&](std::span<const uint64_t> offsets, const std::vector<uint64_t> &bytes) -> Status {
+  auto bind = [&](std::span<const uint64_t> offsets,
+                  const std::vector<uint64_t> &bytes) -> Status {
     for (size_t i = 0; i < offsets.size(); ++i) {
-      VDNN_TRY(checkRange(schedule::Arena::Device, offsets[i], bytes[i], prepared->kind.c_str()));
+      VDNN_TRY(checkRange(schedule::Arena::Device, offsets[i], bytes[i],
+                          prepared->kind.c_str()));
       addresses.push_back(device_.data() + offsets[i]);
     }
     return {};
   };
   VDNN_TRY(bind(arguments.reads, prepared->readBytes));
   VDNN_TRY(bind(arguments.writes, prepared->writeBytes));
-  VDNN_TRY(checkRange(schedule::Arena::Device, arguments.workspace, arguments.workspaceBytes, "workspace"));
+  VDNN_TRY(checkRange(schedule::Arena::Device, arguments.workspace,
+                      arguments.workspaceBytes, "workspace"));
   submit(stream, [this, prepared, command, addresses = std::move(addresses),
                   workspace = device_.data() + arguments.workspace] {
     std::span<std::byte *const> all(addresses);
-    Operands operands{all.first(prepared->readBytes.size()), all.subspan(prepared->readBytes.size()), workspace};
+    Operands operands{all.first(prepared->readBytes.size()),
+                      all.subspan(prepared->readBytes.size()), workspace};
     Status status = catchDnnl([&] { return prepared->kernel.run(operands); });
     if (!status.ok()) {
-      error_.set({"command " + std::to_string(command) + ", kernel '" + prepared->kind + "': " + status.message()});
+      error_.set({"command " + std::to_string(command) + ", kernel '" +
+                  prepared->kind + "': " + status.message()});
     }
   });
   return {};
 }
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Copies and events
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 Status CpuDevice::check(uint32_t stream) const {
   VDNN_TRY(error_.get());
   if (stream >= streams_.size()) {
-    return Error{"stream " + std::to_string(stream) + " does not exist, there are " + std::to_string(streams_.size())};
+    return Error{"stream " + std::to_string(stream) +
+                 " does not exist, there are " +
+                 std::to_string(streams_.size())};
   }
   return {};
 }
 
-Status CpuDevice::checkRange(schedule::Arena arena, uint64_t offset, uint64_t bytes, const char *what) const {
+Status CpuDevice::checkRange(schedule::Arena arena, uint64_t offset,
+                             uint64_t bytes, const char *what) const {
   const Arena &memory = arena == schedule::Arena::Device ? device_ : host_;
   if (!memory.holds(offset, bytes)) {
     return Error{std::string("'") + what + "' reaches outside the " +
-                 (arena == schedule::Arena::Device ? "device" : "host") + " arena of " +
-                 std::to_string(memory.bytes()) + " bytes: " + std::to_string(bytes) + " bytes at offset " +
+                 (arena == schedule::Arena::Device ? "device" : "host") +
+                 " arena of " + std::to_string(memory.bytes()) +
+                 " bytes: " + std::to_string(bytes) + " bytes at offset " +
                  std::to_string(offset)};
   }
   return {};
@@ -163,7 +195,8 @@ void CpuDevice::submit(uint32_t stream, std::function<void()> work) {
   });
 }
 
-Status CpuDevice::submitCopy(uint32_t stream, std::byte *destination, const std::byte *source, uint64_t bytes) {
+Status CpuDevice::submitCopy(uint32_t stream, std::byte *destination,
+                             const std::byte *source, uint64_t bytes) {
   VDNN_TRY(check(stream));
   if (bytes > 0) {
     submit(stream, [=] { std::memcpy(destination, source, bytes); });
@@ -171,39 +204,50 @@ Status CpuDevice::submitCopy(uint32_t stream, std::byte *destination, const std:
   return {};
 }
 
-Status CpuDevice::copyToHost(uint32_t stream, uint64_t hostOffset, uint64_t deviceOffset, uint64_t bytes) {
+Status CpuDevice::copyToHost(uint32_t stream, uint64_t hostOffset,
+                             uint64_t deviceOffset, uint64_t bytes) {
   VDNN_TRY(checkRange(schedule::Arena::Host, hostOffset, bytes, "copy"));
   VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, bytes, "copy"));
-  return submitCopy(stream, host_.data() + hostOffset, device_.data() + deviceOffset, bytes);
+  return submitCopy(stream, host_.data() + hostOffset,
+                    device_.data() + deviceOffset, bytes);
 }
 
-Status CpuDevice::copyToDevice(uint32_t stream, uint64_t deviceOffset, uint64_t hostOffset, uint64_t bytes) {
+Status CpuDevice::copyToDevice(uint32_t stream, uint64_t deviceOffset,
+                               uint64_t hostOffset, uint64_t bytes) {
   VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, bytes, "copy"));
   VDNN_TRY(checkRange(schedule::Arena::Host, hostOffset, bytes, "copy"));
-  return submitCopy(stream, device_.data() + deviceOffset, host_.data() + hostOffset, bytes);
+  return submitCopy(stream, device_.data() + deviceOffset,
+                    host_.data() + hostOffset, bytes);
 }
 
 Status CpuDevice::record(uint32_t stream, uint32_t event) {
   VDNN_TRY(check(stream));
   if (event >= events_.size()) {
-    return Error{"event " + std::to_string(event) + " does not exist, there are " + std::to_string(events_.size())};
+    return Error{"event " + std::to_string(event) +
+                 " does not exist, there are " +
+                 std::to_string(events_.size())};
   }
   // Events complete after an error too, so that no stream waits forever.
   Event &target = events_[event];
-  streams_[stream].submit([&target, number = target.nextRecord()] { target.complete(number); });
+  streams_[stream].submit(
+      [&target, number = target.nextRecord()] { target.complete(number); });
   return {};
 }
 
 Status CpuDevice::wait(uint32_t stream, uint32_t event) {
   VDNN_TRY(check(stream));
   if (event >= events_.size()) {
-    return Error{"event " + std::to_string(event) + " does not exist, there are " + std::to_string(events_.size())};
+    return Error{"event " + std::to_string(event) +
+                 " does not exist, there are " +
+                 std::to_string(events_.size())};
   }
   Event &target = events_[event];
   if (target.latestRecord() == 0) {
-    return Error{"event " + std::to_string(event) + " is waited for before it is recorded"};
+    return Error{"event " + std::to_string(event) +
+                 " is waited for before it is recorded"};
   }
-  streams_[stream].submit([&target, number = target.latestRecord()] { target.waitFor(number); });
+  streams_[stream].submit(
+      [&target, number = target.latestRecord()] { target.waitFor(number); });
   return {};
 }
 
@@ -214,34 +258,42 @@ Status CpuDevice::synchronize() {
   return error_.get();
 }
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Outside the plan
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
-Status CpuDevice::upload(uint64_t deviceOffset, std::span<const std::byte> source) {
+Status CpuDevice::upload(uint64_t deviceOffset,
+                         std::span<const std::byte> source) {
   VDNN_TRY(error_.get());
-  VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, source.size(), "upload"));
+  VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, source.size(),
+                      "upload"));
   if (!source.empty()) {
     std::memcpy(device_.data() + deviceOffset, source.data(), source.size());
   }
   return {};
 }
 
-Status CpuDevice::download(uint64_t deviceOffset, std::span<std::byte> destination) {
+Status CpuDevice::download(uint64_t deviceOffset,
+                           std::span<std::byte> destination) {
   VDNN_TRY(error_.get());
-  VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, destination.size(), "download"));
+  VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, destination.size(),
+                      "download"));
   if (!destination.empty()) {
-    std::memcpy(destination.data(), device_.data() + deviceOffset, destination.size());
+    std::memcpy(destination.data(), device_.data() + deviceOffset,
+                destination.size());
   }
   return {};
 }
 
-Status CpuDevice::tap(uint32_t stream, schedule::Arena arena, uint64_t offset, std::span<std::byte> destination) {
+Status CpuDevice::tap(uint32_t stream, schedule::Arena arena, uint64_t offset,
+                      std::span<std::byte> destination) {
   VDNN_TRY(checkRange(arena, offset, destination.size(), "tap"));
-  return submitCopy(stream, destination.data(), address(arena, offset), destination.size());
+  return submitCopy(stream, destination.data(), address(arena, offset),
+                    destination.size());
 }
 
-Status CpuDevice::fill(uint32_t stream, schedule::Arena arena, uint64_t offset, uint64_t bytes, std::byte value) {
+Status CpuDevice::fill(uint32_t stream, schedule::Arena arena, uint64_t offset,
+                       uint64_t bytes, std::byte value) {
   VDNN_TRY(check(stream));
   VDNN_TRY(checkRange(arena, offset, bytes, "fill"));
   if (bytes > 0) {
@@ -254,7 +306,9 @@ Status CpuDevice::fill(uint32_t stream, schedule::Arena arena, uint64_t offset, 
 
 Status CpuDevice::delay(uint32_t stream, uint64_t nanoseconds) {
   VDNN_TRY(check(stream));
-  submit(stream, [=] { std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds)); });
+  submit(stream, [=] {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
+  });
   return {};
 }
 
@@ -268,6 +322,8 @@ Status CpuDevice::callback(uint32_t stream, std::function<void()> mark) {
 
 namespace vdnn::rt {
 
-std::unique_ptr<Device> createCpuDevice(unsigned threads) { return std::make_unique<cpu::CpuDevice>(threads); }
+std::unique_ptr<Device> createCpuDevice(unsigned threads) {
+  return std::make_unique<cpu::CpuDevice>(threads);
+}
 
 } // namespace vdnn::rt

@@ -1,4 +1,4 @@
-//===- Dnnl.cpp - oneDNN primitives over planned memory -----------------------------------------------------===//
+//===- Dnnl.cpp - oneDNN primitives over planned memory -------------------===//
 
 #include "runtime/backend/cpu/Dnnl.h"
 
@@ -46,8 +46,9 @@ static const char *isaName(dnnl::cpu_isa isa) {
 
 std::string dnnlFingerprint() {
   const dnnl_version_t *version = dnnl_version();
-  return "onednn " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-         std::to_string(version->patch) + "; isa " + isaName(dnnl::get_effective_cpu_isa());
+  return "onednn " + std::to_string(version->major) + "." +
+         std::to_string(version->minor) + "." + std::to_string(version->patch) +
+         "; isa " + isaName(dnnl::get_effective_cpu_isa());
 }
 
 Status catchDnnl(const std::function<Status()> &body) {
@@ -59,10 +60,12 @@ Status catchDnnl(const std::function<Status()> &body) {
 }
 
 dnnl::memory::desc toDnnl(const schedule::TypeT &type) {
-  return dnnl::memory::desc(type.shape, dnnl::memory::data_type::f32, memoryStrides(type));
+  return dnnl::memory::desc(type.shape, dnnl::memory::data_type::f32,
+                            memoryStrides(type));
 }
 
-Place DnnlProgram::convert(const dnnl::memory::desc &from, Place source, const dnnl::memory::desc &to) {
+Place DnnlProgram::convert(const dnnl::memory::desc &from, Place source,
+                           const dnnl::memory::desc &to) {
   if (from == to) {
     return source;
   }
@@ -71,13 +74,15 @@ Place DnnlProgram::convert(const dnnl::memory::desc &from, Place source, const d
   return destination;
 }
 
-void DnnlProgram::convertInto(const dnnl::memory::desc &from, Place source, const dnnl::memory::desc &to,
-                              Place destination) {
-  dnnl::reorder::primitive_desc desc(dnnlEngine(), from, dnnlEngine(), to, dnnlAttributes());
+void DnnlProgram::convertInto(const dnnl::memory::desc &from, Place source,
+                              const dnnl::memory::desc &to, Place destination) {
+  dnnl::reorder::primitive_desc desc(dnnlEngine(), from, dnnlEngine(), to,
+                                     dnnlAttributes());
   add(desc, {{DNNL_ARG_FROM, from, source}, {DNNL_ARG_TO, to, destination}});
 }
 
-void DnnlProgram::append(dnnl::memory::desc scratch, std::function<dnnl::primitive()> make,
+void DnnlProgram::append(dnnl::memory::desc scratch,
+                         std::function<dnnl::primitive()> make,
                          std::vector<Argument> arguments) {
   if (scratch.get_size() > 0) {
     scratchBytes_ = std::max<uint64_t>(scratchBytes_, scratch.get_size());
@@ -93,7 +98,9 @@ Kernel DnnlProgram::finish(std::shared_ptr<DnnlProgram> program) {
   Kernel kernel;
   kernel.workspaceBytes = program->workspace_.bytes();
   kernel.build = [program] { program->build(); };
-  kernel.run = [program](const Operands &operands) { return program->run(operands); };
+  kernel.run = [program](const Operands &operands) {
+    return program->run(operands);
+  };
   return kernel;
 }
 
@@ -102,7 +109,8 @@ void DnnlProgram::build() {
   for (Step &step : steps_) {
     step.primitive = step.make();
     for (const Argument &argument : step.arguments) {
-      step.memories.push_back(dnnl::memory(argument.desc, dnnlEngine(), DNNL_MEMORY_NONE));
+      step.memories.push_back(
+          dnnl::memory(argument.desc, dnnlEngine(), DNNL_MEMORY_NONE));
       step.bound.push_back({argument.name, step.memories.back().get()});
     }
   }
@@ -112,18 +120,21 @@ Status DnnlProgram::run(const Operands &operands) {
   for (Step &step : steps_) {
     for (size_t i = 0; i < step.arguments.size(); ++i) {
       const Place &place = step.arguments[i].place;
-      std::byte *address = place.where == Place::Read    ? operands.reads[place.index]
-                           : place.where == Place::Write ? operands.writes[place.index]
-                                                         : operands.workspace + place.index;
+      std::byte *address =
+          place.where == Place::Read    ? operands.reads[place.index]
+          : place.where == Place::Write ? operands.writes[place.index]
+                                        : operands.workspace + place.index;
       if (step.arguments[i].name == DNNL_ARG_SCRATCHPAD) {
         address = operands.workspace + scratchOffset_;
       }
       step.memories[i].set_data_handle(address);
     }
     // The C call: the C++ one would build a map for every execution.
-    dnnl::error::wrap_c_api(dnnl_primitive_execute(step.primitive.get(), stream_.get(),
-                                                   static_cast<int>(step.bound.size()), step.bound.data()),
-                            "could not execute a primitive");
+    dnnl::error::wrap_c_api(
+        dnnl_primitive_execute(step.primitive.get(), stream_.get(),
+                               static_cast<int>(step.bound.size()),
+                               step.bound.data()),
+        "could not execute a primitive");
   }
   stream_.wait();
   return {};

@@ -1,4 +1,4 @@
-//===- Dnnl.h - oneDNN primitives over planned memory -------------------------------------------------------===//
+//===- Dnnl.h - oneDNN primitives over planned memory ---------------------===//
 
 #ifndef VDNN_RUNTIME_BACKEND_CPU_DNNL_H
 #define VDNN_RUNTIME_BACKEND_CPU_DNNL_H
@@ -29,10 +29,12 @@ dnnl::memory::desc toDnnl(const schedule::TypeT &type);
 /// Where a primitive's argument lies.
 struct Place {
   enum Where { Read, Write, Workspace } where;
-  uint64_t index; ///< position among reads or writes, or offset in the workspace
+  uint64_t
+      index; ///< position among reads or writes, or offset in the workspace
 };
 
-/// A sequence of primitives. Descriptors are made at once, primitives (with their generated code) in `build`.
+/// A sequence of primitives. Descriptors are made at once, primitives (with
+/// their generated code) in `build`.
 class DnnlProgram {
 public:
   struct Argument {
@@ -42,17 +44,25 @@ public:
   };
 
   /// Room in the workspace for a tensor of oneDNN's own layout.
-  Place reserve(const dnnl::memory::desc &desc) { return {Place::Workspace, workspace_.add(desc.get_size())}; }
-
-  /// Appends a primitive. All primitives share one scratch, since they run one after the other.
-  template <typename PrimitiveDesc>
-  void add(const PrimitiveDesc &desc, std::vector<Argument> arguments) {
-    append(desc.scratchpad_desc(), [desc] { return dnnl::primitive(desc.get()); }, std::move(arguments));
+  Place reserve(const dnnl::memory::desc &desc) {
+    return {Place::Workspace, workspace_.add(desc.get_size())};
   }
 
-  /// Appends a copy into another layout, or nothing if both are the same; returns where the copy (or the original) lies.
-  Place convert(const dnnl::memory::desc &from, Place source, const dnnl::memory::desc &to);
-  void convertInto(const dnnl::memory::desc &from, Place source, const dnnl::memory::desc &to, Place destination);
+  /// Appends a primitive. All primitives share one scratch, since they run one
+  /// after the other.
+  template <typename PrimitiveDesc>
+  void add(const PrimitiveDesc &desc, std::vector<Argument> arguments) {
+    append(
+        desc.scratchpad_desc(), [desc] { return dnnl::primitive(desc.get()); },
+        std::move(arguments));
+  }
+
+  /// Appends a copy into another layout, or nothing if both are the same;
+  /// returns where the copy (or the original) lies.
+  Place convert(const dnnl::memory::desc &from, Place source,
+                const dnnl::memory::desc &to);
+  void convertInto(const dnnl::memory::desc &from, Place source,
+                   const dnnl::memory::desc &to, Place destination);
 
   /// Closes the program and makes a kernel of it.
   static Kernel finish(std::shared_ptr<DnnlProgram> program);
@@ -66,7 +76,8 @@ private:
     std::vector<dnnl_exec_arg_t> bound;
   };
 
-  void append(dnnl::memory::desc scratch, std::function<dnnl::primitive()> make, std::vector<Argument> arguments);
+  void append(dnnl::memory::desc scratch, std::function<dnnl::primitive()> make,
+              std::vector<Argument> arguments);
   void build();
   Status run(const Operands &operands);
 

@@ -1,8 +1,9 @@
-//===- Dropout.cpp - random zeros from a counter ------------------------------------------------------------===//
+//===- Dropout.cpp - random zeros from a counter --------------------------===//
 //
-// docs/kernels.md fixes every bit of this, so that all backends drop the same elements.
+// docs/kernels.md fixes every bit of this, so that all backends drop the same
+// elements.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
@@ -15,7 +16,8 @@ using schedule::TypeT;
 
 namespace {
 
-/// Counters worked on together, so that the rounds become vector code. Each gives four words.
+/// Counters worked on together, so that the rounds become vector code. Each
+/// gives four words.
 constexpr int64_t kCounters = 64;
 
 struct DropoutShape {
@@ -27,9 +29,11 @@ struct DropoutShape {
 
 } // namespace
 
-/// Philox4x32-10 for counters (first + i, id, step low, step high) under key `seed`.
+/// Philox4x32-10 for counters (first + i, id, step low, step high) under key
+/// `seed`.
 VDNN_MULTIVERSION
-static void philox(uint32_t words[4][kCounters], uint32_t first, uint32_t id, uint64_t step, uint64_t seed) {
+static void philox(uint32_t words[4][kCounters], uint32_t first, uint32_t id,
+                   uint64_t step, uint64_t seed) {
   uint32_t *w0 = words[0], *w1 = words[1], *w2 = words[2], *w3 = words[3];
   for (int64_t i = 0; i < kCounters; ++i) {
     w0[i] = first + static_cast<uint32_t>(i);
@@ -37,10 +41,12 @@ static void philox(uint32_t words[4][kCounters], uint32_t first, uint32_t id, ui
     w2[i] = static_cast<uint32_t>(step);
     w3[i] = static_cast<uint32_t>(step >> 32);
   }
-  uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
+  uint32_t key0 = static_cast<uint32_t>(seed),
+           key1 = static_cast<uint32_t>(seed >> 32);
   for (int round = 0; round < 10; ++round) {
     for (int64_t i = 0; i < kCounters; ++i) {
-      uint64_t product0 = uint64_t{0xD2511F53} * w0[i], product1 = uint64_t{0xCD9E8D57} * w2[i];
+      uint64_t product0 = uint64_t{0xD2511F53} * w0[i],
+               product1 = uint64_t{0xCD9E8D57} * w2[i];
       uint32_t next0 = static_cast<uint32_t>(product1 >> 32) ^ w1[i] ^ key0;
       uint32_t next2 = static_cast<uint32_t>(product0 >> 32) ^ w3[i] ^ key1;
       w0[i] = next0;
@@ -54,7 +60,9 @@ static void philox(uint32_t words[4][kCounters], uint32_t first, uint32_t id, ui
 }
 
 VDNN_MULTIVERSION
-static void dropRow(float *y, const float *x, const uint32_t words[4][kCounters], const DropoutShape &s, int64_t count) {
+static void dropRow(float *y, const float *x,
+                    const uint32_t words[4][kCounters], const DropoutShape &s,
+                    int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     y[i] = words[i % 4][i / 4] >> 8 >= s.threshold ? x[i] * s.scale : 0.0f;
   }
@@ -66,12 +74,15 @@ Result<Kernel> createDropout(const Request &request) {
   const TypeT &x = *request.types.reads[0];
   VDNN_TRY(expectSameType(*request.types.writes[0], x, "the result"));
   for (size_t i : {1, 2}) {
-    VDNN_TRY(expectElement(*request.types.reads[i], schedule::ElementType::I64, i == 1 ? "seed" : "step"));
-    VDNN_TRY(expectShape(*request.types.reads[i], {}, i == 1 ? "seed" : "step"));
+    VDNN_TRY(expectElement(*request.types.reads[i], schedule::ElementType::I64,
+                           i == 1 ? "seed" : "step"));
+    VDNN_TRY(
+        expectShape(*request.types.reads[i], {}, i == 1 ? "seed" : "step"));
   }
   double ratio = schedule::getNumber(request.kernel, "ratio");
   if (!(ratio >= 0 && ratio < 1)) {
-    return Error{"expected a 'ratio' of at least 0 and less than 1, found " + std::to_string(ratio)};
+    return Error{"expected a 'ratio' of at least 0 and less than 1, found " +
+                 std::to_string(ratio)};
   }
   int64_t id = schedule::getInt(request.kernel, "id");
   if (id < 0 || id > UINT32_MAX) {
@@ -79,23 +90,30 @@ Result<Kernel> createDropout(const Request &request) {
   }
   int64_t elements = countElements(x.shape);
   if (elements > (int64_t{1} << 34)) {
-    return Error{"shape " + toString(x.shape) + " has more than 2^34 elements, which the counter cannot number"};
+    return Error{
+        "shape " + toString(x.shape) +
+        " has more than 2^34 elements, which the counter cannot number"};
   }
-  DropoutShape shape{elements, static_cast<uint32_t>(id), static_cast<uint32_t>(std::ceil(ratio * (1 << 24))),
+  DropoutShape shape{elements, static_cast<uint32_t>(id),
+                     static_cast<uint32_t>(std::ceil(ratio * (1 << 24))),
                      static_cast<float>(1.0 / (1.0 - ratio))};
   Kernel kernel;
   kernel.inPlace = {{0, 0}};
-  kernel.run = [s = shape, threads = request.threads](const Operands &operands) {
+  kernel.run = [s = shape,
+                threads = request.threads](const Operands &operands) {
     const float *x = operands.read<float>(0);
     float *y = operands.write<float>(0);
     uint64_t seed = static_cast<uint64_t>(*operands.read<int64_t>(1));
     uint64_t step = static_cast<uint64_t>(*operands.read<int64_t>(2));
     constexpr int64_t kBlock = 4 * kCounters;
-    parallelFor(threads, (s.elements + kBlock - 1) / kBlock, [&](int64_t block) {
-      uint32_t words[4][kCounters];
-      philox(words, static_cast<uint32_t>(block * kCounters), s.id, step, seed);
-      dropRow(y + block * kBlock, x + block * kBlock, words, s, std::min(kBlock, s.elements - block * kBlock));
-    });
+    parallelFor(threads, (s.elements + kBlock - 1) / kBlock,
+                [&](int64_t block) {
+                  uint32_t words[4][kCounters];
+                  philox(words, static_cast<uint32_t>(block * kCounters), s.id,
+                         step, seed);
+                  dropRow(y + block * kBlock, x + block * kBlock, words, s,
+                          std::min(kBlock, s.elements - block * kBlock));
+                });
     return Status();
   };
   return kernel;

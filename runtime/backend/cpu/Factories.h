@@ -1,4 +1,4 @@
-//===- Factories.h - the kernel factories, by file ----------------------------------------------------------===//
+//===- Factories.h - the kernel factories, by file ------------------------===//
 
 #ifndef VDNN_RUNTIME_BACKEND_CPU_FACTORIES_H
 #define VDNN_RUNTIME_BACKEND_CPU_FACTORIES_H

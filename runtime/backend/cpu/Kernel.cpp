@@ -1,4 +1,4 @@
-//===- Kernel.cpp - checks that factories share -------------------------------------------------------------===//
+//===- Kernel.cpp - checks that factories share ---------------------------===//
 
 #include "runtime/backend/cpu/Kernel.h"
 
@@ -16,7 +16,8 @@ std::string toString(const std::vector<int64_t> &shape) {
 }
 
 int64_t countElements(const std::vector<int64_t> &shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1},
+                         std::multiplies<>());
 }
 
 std::vector<size_t> memoryOrder(const schedule::TypeT &type) {
@@ -40,58 +41,74 @@ std::vector<int64_t> memoryStrides(const schedule::TypeT &type) {
 }
 
 static std::string range(size_t least, size_t most) {
-  return least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
+  return least == most ? std::to_string(least)
+                       : std::to_string(least) + " to " + std::to_string(most);
 }
 
 Status expectArity(const Request &request, Arity arity) {
-  size_t reads = request.types.reads.size(), writes = request.types.writes.size();
+  size_t reads = request.types.reads.size(),
+         writes = request.types.writes.size();
   if (reads < arity.minReads || reads > arity.maxReads) {
-    return Error{"expected " + range(arity.minReads, arity.maxReads) + " operands, found " + std::to_string(reads)};
+    return Error{"expected " + range(arity.minReads, arity.maxReads) +
+                 " operands, found " + std::to_string(reads)};
   }
   if (writes < arity.minWrites || writes > arity.maxWrites) {
-    return Error{"expected " + range(arity.minWrites, arity.maxWrites) + " results, found " + std::to_string(writes)};
+    return Error{"expected " + range(arity.minWrites, arity.maxWrites) +
+                 " results, found " + std::to_string(writes)};
   }
   return {};
 }
 
-Status expectElement(const schedule::TypeT &type, schedule::ElementType element, const char *what) {
+Status expectElement(const schedule::TypeT &type, schedule::ElementType element,
+                     const char *what) {
   if (type.element != element) {
-    return Error{std::string("expected element type '") + schedule::EnumNameElementType(element) + "' of '" + what + "', found '" +
-                 schedule::EnumNameElementType(type.element) + "'"};
+    return Error{std::string("expected element type '") +
+                 schedule::EnumNameElementType(element) + "' of '" + what +
+                 "', found '" + schedule::EnumNameElementType(type.element) +
+                 "'"};
   }
   return {};
 }
 
-Status expectLayout(const schedule::TypeT &type, schedule::Layout layout, const char *what) {
+Status expectLayout(const schedule::TypeT &type, schedule::Layout layout,
+                    const char *what) {
   // Below rank 3 there is only one order, whatever the type says.
   if (type.shape.size() > 2 && type.layout != layout) {
-    return Error{std::string("expected layout '") + schedule::EnumNameLayout(layout) + "' of '" + what + "', found '" +
-                 schedule::EnumNameLayout(type.layout) + "'; reorder it first"};
+    return Error{std::string("expected layout '") +
+                 schedule::EnumNameLayout(layout) + "' of '" + what +
+                 "', found '" + schedule::EnumNameLayout(type.layout) +
+                 "'; reorder it first"};
   }
   return {};
 }
 
-Status expectShape(const schedule::TypeT &type, const std::vector<int64_t> &shape, const char *what) {
+Status expectShape(const schedule::TypeT &type,
+                   const std::vector<int64_t> &shape, const char *what) {
   if (type.shape != shape) {
-    return Error{std::string("expected shape ") + toString(shape) + " of '" + what + "', found " + toString(type.shape)};
+    return Error{std::string("expected shape ") + toString(shape) + " of '" +
+                 what + "', found " + toString(type.shape)};
   }
   return {};
 }
 
-Status expectSameType(const schedule::TypeT &type, const schedule::TypeT &other, const char *what) {
+Status expectSameType(const schedule::TypeT &type, const schedule::TypeT &other,
+                      const char *what) {
   VDNN_TRY(expectElement(type, other.element, what));
   VDNN_TRY(expectShape(type, other.shape, what));
   return expectLayout(type, other.layout, what);
 }
 
-Status expectAllF32(const Request &request, std::initializer_list<size_t> except) {
+Status expectAllF32(const Request &request,
+                    std::initializer_list<size_t> except) {
   size_t reads = request.types.reads.size();
   for (size_t i = 0; i < reads + request.types.writes.size(); ++i) {
     if (std::find(except.begin(), except.end(), i) != except.end()) {
       continue;
     }
-    std::string what = i < reads ? "operand " + std::to_string(i) : "result " + std::to_string(i - reads);
-    const schedule::TypeT &type = *(i < reads ? request.types.reads[i] : request.types.writes[i - reads]);
+    std::string what = i < reads ? "operand " + std::to_string(i)
+                                 : "result " + std::to_string(i - reads);
+    const schedule::TypeT &type =
+        *(i < reads ? request.types.reads[i] : request.types.writes[i - reads]);
     VDNN_TRY(expectElement(type, schedule::ElementType::F32, what.c_str()));
   }
   return {};
@@ -104,12 +121,15 @@ Result<Kernel> createKernel(const Request &request) {
       continue;
     }
     auto isNamed = [&](const char *name) { return kernel.algorithm == name; };
-    if (!kernel.algorithm.empty() && std::none_of(entry.algorithms.begin(), entry.algorithms.end(), isNamed)) {
+    if (!kernel.algorithm.empty() &&
+        std::none_of(entry.algorithms.begin(), entry.algorithms.end(),
+                     isNamed)) {
       std::string known = "''";
       for (const char *name : entry.algorithms) {
         known += std::string(", '") + name + "'";
       }
-      return Error{"kernel '" + kernel.kind + "': unknown algorithm '" + kernel.algorithm + "', expected one of " + known};
+      return Error{"kernel '" + kernel.kind + "': unknown algorithm '" +
+                   kernel.algorithm + "', expected one of " + known};
     }
     Result<Kernel> result = entry.factory(request);
     if (!result) {
@@ -117,7 +137,8 @@ Result<Kernel> createKernel(const Request &request) {
     }
     return result;
   }
-  return Error{"unknown kernel '" + kernel.kind + "'; the cpu backend's kernels are listed in docs/kernels.md"};
+  return Error{"unknown kernel '" + kernel.kind +
+               "'; the cpu backend's kernels are listed in docs/kernels.md"};
 }
 
 } // namespace vdnn::rt::cpu

@@ -1,4 +1,4 @@
-//===- Loss.cpp - softmax cross-entropy and its gradient ----------------------------------------------------===//
+//===- Loss.cpp - softmax cross-entropy and its gradient ------------------===//
 
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
@@ -25,7 +25,8 @@ struct LossShape {
 
   int64_t samples() const { return images * positions; }
   int64_t base(int64_t sample) const {
-    return sample / positions * classes * positions + sample % positions * positionStride;
+    return sample / positions * classes * positions +
+           sample % positions * positionStride;
   }
 };
 
@@ -43,15 +44,19 @@ struct Labels {
     int64_t label = value(sample);
     return shape.ignored && label == *shape.ignored ? -1 : label;
   }
-  double weight(int64_t label) const { return label < 0 ? 0.0 : weights ? weights[label] : 1.0; }
+  double weight(int64_t label) const {
+    return label < 0 ? 0.0 : weights ? weights[label] : 1.0;
+  }
 
-  /// The labels come from outside: one beyond the classes would read beyond the tensor.
+  /// The labels come from outside: one beyond the classes would read beyond the
+  /// tensor.
   Status check() const {
     for (int64_t sample = 0; sample < shape.samples(); ++sample) {
       int64_t label = classOf(sample);
       bool ignored = shape.ignored && value(sample) == *shape.ignored;
       if (!ignored && (label < 0 || label >= shape.classes)) {
-        return Error{"label " + std::to_string(label) + " of sample " + std::to_string(sample) + " is no class, expected 0 to " +
+        return Error{"label " + std::to_string(label) + " of sample " +
+                     std::to_string(sample) + " is no class, expected 0 to " +
                      std::to_string(shape.classes - 1)};
       }
     }
@@ -69,17 +74,22 @@ struct Labels {
 
 } // namespace
 
-/// `loss` is the loss or its gradient. Reads 1 and 2 are labels and weights if `first` is 1.
-static Result<LossShape> describe(const Request &request, const TypeT &logits, size_t first, const TypeT &loss) {
+/// `loss` is the loss or its gradient. Reads 1 and 2 are labels and weights if
+/// `first` is 1.
+static Result<LossShape> describe(const Request &request, const TypeT &logits,
+                                  size_t first, const TypeT &loss) {
   if (logits.shape.size() < 2 || logits.shape[1] < 1) {
-    return Error{"expected logits with a batch and classes, found shape " + toString(logits.shape)};
+    return Error{"expected logits with a batch and classes, found shape " +
+                 toString(logits.shape)};
   }
   const TypeT &labels = *request.types.reads[first];
   std::vector<int64_t> expected = logits.shape;
   expected.erase(expected.begin() + 1);
   VDNN_TRY(expectShape(labels, expected, "labels"));
-  if (labels.element != ElementType::I64 && labels.element != ElementType::I32) {
-    return Error{std::string("expected labels of 'I64' or 'I32', found '") + schedule::EnumNameElementType(labels.element) + "'"};
+  if (labels.element != ElementType::I64 &&
+      labels.element != ElementType::I32) {
+    return Error{std::string("expected labels of 'I64' or 'I32', found '") +
+                 schedule::EnumNameElementType(labels.element) + "'"};
   }
   VDNN_TRY(expectLayout(labels, schedule::Layout::RowMajor, "labels"));
   LossShape s;
@@ -96,16 +106,24 @@ static Result<LossShape> describe(const Request &request, const TypeT &logits, s
   s.wideLabels = labels.element == ElementType::I64;
   s.weighted = request.types.reads.size() > first + 1;
   if (s.weighted) {
-    VDNN_TRY(expectShape(*request.types.reads[first + 1], {s.classes}, "weights"));
-    VDNN_TRY(expectElement(*request.types.reads[first + 1], ElementType::F32, "weights"));
+    VDNN_TRY(
+        expectShape(*request.types.reads[first + 1], {s.classes}, "weights"));
+    VDNN_TRY(expectElement(*request.types.reads[first + 1], ElementType::F32,
+                           "weights"));
   }
-  std::string reduction = schedule::getText(request.kernel, "reduction", "mean");
+  std::string reduction =
+      schedule::getText(request.kernel, "reduction", "mean");
   if (reduction != "mean" && reduction != "sum" && reduction != "none") {
-    return Error{"unknown reduction '" + reduction + "', expected 'mean', 'sum' or 'none'"};
+    return Error{"unknown reduction '" + reduction +
+                 "', expected 'mean', 'sum' or 'none'"};
   }
-  s.reduction = reduction == "mean" ? Reduction::Mean : reduction == "sum" ? Reduction::Sum : Reduction::None;
+  s.reduction = reduction == "mean"  ? Reduction::Mean
+                : reduction == "sum" ? Reduction::Sum
+                                     : Reduction::None;
   VDNN_TRY(expectElement(loss, ElementType::F32, "loss"));
-  VDNN_TRY(expectShape(loss, s.reduction == Reduction::None ? expected : std::vector<int64_t>{}, "loss"));
+  VDNN_TRY(expectShape(
+      loss, s.reduction == Reduction::None ? expected : std::vector<int64_t>{},
+      "loss"));
   if (s.reduction == Reduction::None) {
     VDNN_TRY(expectLayout(loss, schedule::Layout::RowMajor, "loss"));
   }
@@ -116,7 +134,8 @@ static Result<LossShape> describe(const Request &request, const TypeT &logits, s
 }
 
 /// The log-softmax of one sample; `step` elements lie between classes.
-static void logSoftmax(float *y, const float *x, int64_t classes, int64_t step) {
+static void logSoftmax(float *y, const float *x, int64_t classes,
+                       int64_t step) {
   float largest = x[0];
   for (int64_t c = 1; c < classes; ++c) {
     largest = std::max(largest, x[c * step]);
@@ -136,29 +155,38 @@ Result<Kernel> createSoftmaxCrossEntropy(const Request &request) {
   VDNN_TRY(expectAllF32(request, {1}));
   const TypeT &logits = *request.types.reads[0];
   VDNN_TRY(expectSameType(*request.types.writes[1], logits, "log_prob"));
-  Result<LossShape> shape = describe(request, logits, 1, *request.types.writes[0]);
+  Result<LossShape> shape =
+      describe(request, logits, 1, *request.types.writes[0]);
   VDNN_TRY(shape.status());
   Kernel kernel;
   kernel.inPlace = {{0, 1}};
-  kernel.run = [s = *shape, threads = request.threads](const Operands &operands) -> Status {
+  kernel.run = [s = *shape,
+                threads = request.threads](const Operands &operands) -> Status {
     const float *logits = operands.read<float>(0);
     float *loss = operands.write<float>(0), *logProb = operands.write<float>(1);
-    Labels labels{s, operands.reads[1], s.weighted ? operands.read<float>(2) : nullptr};
+    Labels labels{s, operands.reads[1],
+                  s.weighted ? operands.read<float>(2) : nullptr};
     VDNN_TRY(labels.check());
     parallelFor(threads, s.samples(), [&](int64_t sample) {
-      logSoftmax(logProb + s.base(sample), logits + s.base(sample), s.classes, s.classStride);
+      logSoftmax(logProb + s.base(sample), logits + s.base(sample), s.classes,
+                 s.classStride);
     });
     double total = 0;
     for (int64_t sample = 0; sample < s.samples(); ++sample) {
       int64_t label = labels.classOf(sample);
-      double term = label < 0 ? 0.0 : -labels.weight(label) * logProb[s.base(sample) + label * s.classStride];
+      double term = label < 0
+                        ? 0.0
+                        : -labels.weight(label) *
+                              logProb[s.base(sample) + label * s.classStride];
       total += term;
       if (s.reduction == Reduction::None) {
         loss[sample] = static_cast<float>(term);
       }
     }
     if (s.reduction != Reduction::None) {
-      *loss = static_cast<float>(s.reduction == Reduction::Mean ? total / labels.totalWeight() : total);
+      *loss = static_cast<float>(s.reduction == Reduction::Mean
+                                     ? total / labels.totalWeight()
+                                     : total);
     }
     return {};
   };
@@ -170,20 +198,28 @@ Result<Kernel> createSoftmaxCrossEntropyBackward(const Request &request) {
   VDNN_TRY(expectAllF32(request, {2}));
   const TypeT &logProb = *request.types.reads[1];
   VDNN_TRY(expectSameType(*request.types.writes[0], logProb, "dlogits"));
-  Result<LossShape> shape = describe(request, logProb, 2, *request.types.reads[0]);
+  Result<LossShape> shape =
+      describe(request, logProb, 2, *request.types.reads[0]);
   VDNN_TRY(shape.status());
   Kernel kernel;
   kernel.inPlace = {{1, 0}};
-  kernel.run = [s = *shape, threads = request.threads](const Operands &operands) -> Status {
-    const float *dloss = operands.read<float>(0), *logProb = operands.read<float>(1);
+  kernel.run = [s = *shape,
+                threads = request.threads](const Operands &operands) -> Status {
+    const float *dloss = operands.read<float>(0),
+                *logProb = operands.read<float>(1);
     float *dlogits = operands.write<float>(0);
-    Labels labels{s, operands.reads[2], s.weighted ? operands.read<float>(3) : nullptr};
+    Labels labels{s, operands.reads[2],
+                  s.weighted ? operands.read<float>(3) : nullptr};
     VDNN_TRY(labels.check());
-    double divisor = s.reduction == Reduction::Mean ? labels.totalWeight() : 1.0;
+    double divisor =
+        s.reduction == Reduction::Mean ? labels.totalWeight() : 1.0;
     parallelFor(threads, s.samples(), [&](int64_t sample) {
       int64_t label = labels.classOf(sample), base = s.base(sample);
       float outer = dloss[s.reduction == Reduction::None ? sample : 0];
-      float factor = label < 0 ? 0.0f : static_cast<float>(outer * labels.weight(label) / divisor);
+      float factor =
+          label < 0
+              ? 0.0f
+              : static_cast<float>(outer * labels.weight(label) / divisor);
       for (int64_t c = 0; c < s.classes; ++c) {
         int64_t at = base + c * s.classStride;
         float gradient = std::exp(logProb[at]) - (c == label ? 1.0f : 0.0f);

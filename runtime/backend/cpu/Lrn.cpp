@@ -1,9 +1,10 @@
-//===- Lrn.cpp - local response normalisation across channels -----------------------------------------------===//
+//===- Lrn.cpp - local response normalisation across channels -------------===//
 //
-// Our own: oneDNN has its gradient only as reference code and only with a workspace. One pixel's channels at a time, with room for
-// them in the workspace per thread.
+// Our own: oneDNN has its gradient only as reference code and only with a
+// workspace. One pixel's channels at a time, with room for them in the
+// workspace per thread.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
@@ -34,25 +35,29 @@ static Result<LrnShape> describe(const Request &request) {
   }
   int64_t size = schedule::getInt(request.kernel, "size");
   if (y.shape.size() < 2 || y.shape[1] < 1 || size < 1) {
-    return Error{"expected channels and a window of at least 1, found shape " + toString(y.shape) + " and size " +
-                 std::to_string(size)};
+    return Error{"expected channels and a window of at least 1, found shape " +
+                 toString(y.shape) + " and size " + std::to_string(size)};
   }
   double alpha = schedule::getNumber(request.kernel, "alpha");
-  return LrnShape{countElements(y.shape) / y.shape[1],
-                  y.shape[1],
-                  (size - 1) / 2,
-                  size / 2,
-                  static_cast<float>(alpha / static_cast<double>(size)),
-                  static_cast<float>(schedule::getNumber(request.kernel, "beta")),
-                  static_cast<float>(schedule::getNumber(request.kernel, "bias"))};
+  return LrnShape{
+      countElements(y.shape) / y.shape[1],
+      y.shape[1],
+      (size - 1) / 2,
+      size / 2,
+      static_cast<float>(alpha / static_cast<double>(size)),
+      static_cast<float>(schedule::getNumber(request.kernel, "beta")),
+      static_cast<float>(schedule::getNumber(request.kernel, "bias"))};
 }
 
 /// sum[c] = sum of value[c - below .. c + above], clipped.
 VDNN_MULTIVERSION
-static void windowSums(float *sum, const float *value, int64_t below, int64_t above, int64_t channels) {
+static void windowSums(float *sum, const float *value, int64_t below,
+                       int64_t above, int64_t channels) {
   std::fill_n(sum, channels, 0.0f);
-  for (int64_t shift = -std::min(below, channels - 1); shift <= std::min(above, channels - 1); ++shift) {
-    int64_t begin = std::max<int64_t>(0, -shift), end = std::min(channels, channels - shift);
+  for (int64_t shift = -std::min(below, channels - 1);
+       shift <= std::min(above, channels - 1); ++shift) {
+    int64_t begin = std::max<int64_t>(0, -shift),
+            end = std::min(channels, channels - shift);
 #pragma GCC ivdep
     for (int64_t c = begin; c < end; ++c) {
       sum[c] += value[c + shift];
@@ -62,7 +67,8 @@ static void windowSums(float *sum, const float *value, int64_t below, int64_t ab
 
 /// base[c] = bias + alpha / size * window sum of squares; `square` is scratch.
 VDNN_MULTIVERSION
-static void bases(float *base, float *square, const float *x, const LrnShape &s) {
+static void bases(float *base, float *square, const float *x,
+                  const LrnShape &s) {
 #pragma GCC ivdep
   for (int64_t c = 0; c < s.channels; ++c) {
     square[c] = x[c] * x[c];
@@ -76,7 +82,8 @@ static void bases(float *base, float *square, const float *x, const LrnShape &s)
 
 /// power[c] = base[c] ^ -beta.
 VDNN_MULTIVERSION
-static void negativePowers(float *power, const float *base, float beta, int64_t channels) {
+static void negativePowers(float *power, const float *base, float beta,
+                           int64_t channels) {
   if (beta == 0.75f) {
     // The usual exponent needs square roots only.
 #pragma GCC ivdep
@@ -92,7 +99,8 @@ static void negativePowers(float *power, const float *base, float beta, int64_t 
 }
 
 VDNN_MULTIVERSION
-static void forwardRow(float *y, const float *x, float *room, const LrnShape &s) {
+static void forwardRow(float *y, const float *x, float *room,
+                       const LrnShape &s) {
   float *base = room, *power = room + s.channels;
   bases(base, power, x, s);
   negativePowers(power, base, s.beta, s.channels);
@@ -102,10 +110,13 @@ static void forwardRow(float *y, const float *x, float *room, const LrnShape &s)
   }
 }
 
-/// dx[i] = dy[i] * base[i]^-beta - 2 alpha beta / size * x[i] * sum over the windows j that hold i of dy[j] x[j] base[j]^(-beta - 1).
+/// dx[i] = dy[i] * base[i]^-beta - 2 alpha beta / size * x[i] * sum over the
+/// windows j that hold i of dy[j] x[j] base[j]^(-beta - 1).
 VDNN_MULTIVERSION
-static void backwardRow(float *dx, const float *dy, const float *x, float *room, const LrnShape &s) {
-  float *base = room, *power = room + s.channels, *product = room + 2 * s.channels;
+static void backwardRow(float *dx, const float *dy, const float *x, float *room,
+                        const LrnShape &s) {
+  float *base = room, *power = room + s.channels,
+        *product = room + 2 * s.channels;
   bases(base, power, x, s);
   negativePowers(power, base, s.beta, s.channels);
 #pragma GCC ivdep
@@ -123,16 +134,19 @@ static void backwardRow(float *dx, const float *dy, const float *x, float *room,
 
 /// Runs `body(row, room for three rows)` over all pixels.
 template <typename Body>
-static Kernel makeKernel(const LrnShape &s, unsigned threads, const Body &body) {
+static Kernel makeKernel(const LrnShape &s, unsigned threads,
+                         const Body &body) {
   uint64_t room = (3 * s.channels * sizeof(float) + 63) / 64 * 64;
   Kernel kernel;
   kernel.workspaceBytes = room * threads;
   kernel.run = [=](const Operands &operands) {
-    parallelRanges(threads, s.rows, [&](unsigned thread, int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        body(operands, row * s.channels, reinterpret_cast<float *>(operands.workspace + thread * room));
-      }
-    });
+    parallelRanges(
+        threads, s.rows, [&](unsigned thread, int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            body(operands, row * s.channels,
+                 reinterpret_cast<float *>(operands.workspace + thread * room));
+          }
+        });
     return Status();
   };
   return kernel;
@@ -142,18 +156,24 @@ Result<Kernel> createLrn(const Request &request) {
   VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
   Result<LrnShape> shape = describe(request);
   VDNN_TRY(shape.status());
-  return makeKernel(*shape, request.threads, [s = *shape](const Operands &operands, int64_t at, float *room) {
-    forwardRow(operands.write<float>(0) + at, operands.read<float>(0) + at, room, s);
-  });
+  return makeKernel(
+      *shape, request.threads,
+      [s = *shape](const Operands &operands, int64_t at, float *room) {
+        forwardRow(operands.write<float>(0) + at, operands.read<float>(0) + at,
+                   room, s);
+      });
 }
 
 Result<Kernel> createLrnBackward(const Request &request) {
   VDNN_TRY(expectArity(request, {2, 2, 1, 1}));
   Result<LrnShape> shape = describe(request);
   VDNN_TRY(shape.status());
-  return makeKernel(*shape, request.threads, [s = *shape](const Operands &operands, int64_t at, float *room) {
-    backwardRow(operands.write<float>(0) + at, operands.read<float>(0) + at, operands.read<float>(1) + at, room, s);
-  });
+  return makeKernel(
+      *shape, request.threads,
+      [s = *shape](const Operands &operands, int64_t at, float *room) {
+        backwardRow(operands.write<float>(0) + at, operands.read<float>(0) + at,
+                    operands.read<float>(1) + at, room, s);
+      });
 }
 
 } // namespace vdnn::rt::cpu

@@ -1,4 +1,4 @@
-//===- MatMul.cpp - matrix product --------------------------------------------------------------------------===//
+//===- MatMul.cpp - matrix product ----------------------------------------===//
 
 #include "runtime/backend/cpu/Dnnl.h"
 #include "runtime/backend/cpu/Factories.h"
@@ -9,26 +9,30 @@ using dnnl::memory;
 using schedule::TypeT;
 
 /// A batch of matrices, `rows` x `columns` after the transposition.
-static memory::desc describe(int64_t batch, int64_t rows, int64_t columns, bool transposed) {
-  memory::dims strides = {rows * columns, transposed ? 1 : columns, transposed ? rows : 1};
+static memory::desc describe(int64_t batch, int64_t rows, int64_t columns,
+                             bool transposed) {
+  memory::dims strides = {rows * columns, transposed ? 1 : columns,
+                          transposed ? rows : 1};
   return {{batch, rows, columns}, memory::data_type::f32, strides};
 }
 
 Result<Kernel> createMatMul(const Request &request) {
   VDNN_TRY(expectArity(request, {2, 3, 1, 1}));
   VDNN_TRY(expectAllF32(request));
-  const TypeT &a = *request.types.reads[0], &b = *request.types.reads[1], &y = *request.types.writes[0];
+  const TypeT &a = *request.types.reads[0], &b = *request.types.reads[1],
+              &y = *request.types.writes[0];
   size_t rank = a.shape.size();
   if (rank < 2 || b.shape.size() != rank) {
-    return Error{"expected 'a' and 'b' of one rank, at least 2, found shapes " + toString(a.shape) + " and " +
-                 toString(b.shape)};
+    return Error{"expected 'a' and 'b' of one rank, at least 2, found shapes " +
+                 toString(a.shape) + " and " + toString(b.shape)};
   }
   VDNN_TRY(expectLayout(a, schedule::Layout::RowMajor, "a"));
   VDNN_TRY(expectLayout(b, schedule::Layout::RowMajor, "b"));
   VDNN_TRY(expectLayout(y, schedule::Layout::RowMajor, "y"));
   bool transposeA = schedule::getInt(request.kernel, "transpose_a") != 0;
   bool transposeB = schedule::getInt(request.kernel, "transpose_b") != 0;
-  int64_t m = a.shape[rank - (transposeA ? 1 : 2)], k = a.shape[rank - (transposeA ? 2 : 1)];
+  int64_t m = a.shape[rank - (transposeA ? 1 : 2)],
+          k = a.shape[rank - (transposeA ? 2 : 1)];
   int64_t n = b.shape[rank - (transposeB ? 2 : 1)];
   std::vector<int64_t> batchShape(a.shape.begin(), a.shape.end() - 2);
   std::vector<int64_t> expectedB = batchShape, expectedY = batchShape;
@@ -44,9 +48,11 @@ Result<Kernel> createMatMul(const Request &request) {
 
   Result<Kernel> kernel = Error{};
   VDNN_TRY(catchDnnl([&] {
-    memory::desc aDesc = describe(batch, m, k, transposeA), bDesc = describe(batch, k, n, transposeB);
+    memory::desc aDesc = describe(batch, m, k, transposeA),
+                 bDesc = describe(batch, k, n, transposeB);
     memory::desc yDesc = describe(batch, m, n, false);
-    memory::desc biasDesc({1, 1, n}, memory::data_type::f32, memory::dims{n, n, 1});
+    memory::desc biasDesc({1, 1, n}, memory::data_type::f32,
+                          memory::dims{n, n, 1});
     if (batch == 1) {
       // The two-dimensional product has better code.
       aDesc = aDesc.reshape({m, k});
@@ -54,11 +60,14 @@ Result<Kernel> createMatMul(const Request &request) {
       yDesc = yDesc.reshape({m, n});
       biasDesc = biasDesc.reshape({1, n});
     }
-    auto operation = hasBias ? dnnl::matmul::desc(aDesc, bDesc, biasDesc, yDesc) : dnnl::matmul::desc(aDesc, bDesc, yDesc);
-    dnnl::matmul::primitive_desc desc(operation, dnnlAttributes(), dnnlEngine());
-    std::vector<DnnlProgram::Argument> arguments = {{DNNL_ARG_SRC, aDesc, {Place::Read, 0}},
-                                                    {DNNL_ARG_WEIGHTS, bDesc, {Place::Read, 1}},
-                                                    {DNNL_ARG_DST, yDesc, {Place::Write, 0}}};
+    auto operation = hasBias ? dnnl::matmul::desc(aDesc, bDesc, biasDesc, yDesc)
+                             : dnnl::matmul::desc(aDesc, bDesc, yDesc);
+    dnnl::matmul::primitive_desc desc(operation, dnnlAttributes(),
+                                      dnnlEngine());
+    std::vector<DnnlProgram::Argument> arguments = {
+        {DNNL_ARG_SRC, aDesc, {Place::Read, 0}},
+        {DNNL_ARG_WEIGHTS, bDesc, {Place::Read, 1}},
+        {DNNL_ARG_DST, yDesc, {Place::Write, 0}}};
     if (hasBias) {
       arguments.push_back({DNNL_ARG_BIAS, biasDesc, {Place::Read, 2}});
     }

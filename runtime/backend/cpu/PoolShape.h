@@ -1,4 +1,4 @@
-//===- PoolShape.h - a pool's geometry, always with three spatial dimensions --------------------------------===//
+//===- PoolShape.h - a pool's geometry ------------------------------------===//
 
 #ifndef VDNN_RUNTIME_BACKEND_CPU_POOLSHAPE_H
 #define VDNN_RUNTIME_BACKEND_CPU_POOLSHAPE_H
@@ -12,7 +12,8 @@ namespace vdnn::rt::cpu {
 struct PoolShape {
   using Extent = std::array<int64_t, 3>;
 
-  /// Channels that one work item handles: rows of this many floats stay in the first-level cache.
+  /// Channels that one work item handles: rows of this many floats stay in the
+  /// first-level cache.
   static constexpr int64_t kBlock = 256;
 
   int64_t batch = 1, channels = 1;
@@ -20,8 +21,10 @@ struct PoolShape {
   Extent kernel = {1, 1, 1}, stride = {1, 1, 1}, dilation = {1, 1, 1};
   Extent padBegin = {0, 0, 0}, padEnd = {0, 0, 0};
 
-  /// Reads attributes `kernel`, `strides`, `pads` and, if `dilated`, `dilations`; checks `out` against `in`.
-  static Result<PoolShape> parse(const schedule::KernelT &kernel, const schedule::TypeT &in,
+  /// Reads attributes `kernel`, `strides`, `pads` and, if `dilated`,
+  /// `dilations`; checks `out` against `in`.
+  static Result<PoolShape> parse(const schedule::KernelT &kernel,
+                                 const schedule::TypeT &in,
                                  const schedule::TypeT &out, bool dilated);
 
   int64_t windowSize() const { return kernel[0] * kernel[1] * kernel[2]; }
@@ -34,13 +37,17 @@ struct PoolShape {
 };
 
 /// A pixel's coordinates from its number in row-major order.
-inline PoolShape::Extent unflatten(int64_t pixel, const PoolShape::Extent &extent) {
-  return {pixel / (extent[1] * extent[2]), pixel / extent[2] % extent[1], pixel % extent[2]};
+inline PoolShape::Extent unflatten(int64_t pixel,
+                                   const PoolShape::Extent &extent) {
+  return {pixel / (extent[1] * extent[2]), pixel / extent[2] % extent[1],
+          pixel % extent[2]};
 }
 
-/// Calls `visit(inPixel, position)` for every place of the window at `at` that lies inside the input, in row-major order of the window.
+/// Calls `visit(inPixel, position)` for every place of the window at `at` that
+/// lies inside the input, in row-major order of the window.
 template <typename Visit>
-void forWindow(const PoolShape &s, const PoolShape::Extent &at, const Visit &visit) {
+void forWindow(const PoolShape &s, const PoolShape::Extent &at,
+               const Visit &visit) {
   for (int64_t a = 0; a < s.kernel[0]; ++a) {
     int64_t i = at[0] * s.stride[0] - s.padBegin[0] + a * s.dilation[0];
     if (i < 0 || i >= s.in[0]) {
@@ -54,19 +61,25 @@ void forWindow(const PoolShape &s, const PoolShape::Extent &at, const Visit &vis
       for (int64_t c = 0; c < s.kernel[2]; ++c) {
         int64_t k = at[2] * s.stride[2] - s.padBegin[2] + c * s.dilation[2];
         if (k >= 0 && k < s.in[2]) {
-          visit((i * s.in[1] + j) * s.in[2] + k, (a * s.kernel[1] + b) * s.kernel[2] + c);
+          visit((i * s.in[1] + j) * s.in[2] + k,
+                (a * s.kernel[1] + b) * s.kernel[2] + c);
         }
       }
     }
   }
 }
 
-/// Calls `visit(at, position)` for every window that covers the input pixel `in`, and the pixel's position in it.
+/// Calls `visit(at, position)` for every window that covers the input pixel
+/// `in`, and the pixel's position in it.
 template <typename Visit>
-void forCoveringWindows(const PoolShape &s, const PoolShape::Extent &in, const Visit &visit) {
+void forCoveringWindows(const PoolShape &s, const PoolShape::Extent &in,
+                        const Visit &visit) {
   auto window = [&](int dim, int64_t tap) {
     int64_t start = in[dim] + s.padBegin[dim] - tap * s.dilation[dim];
-    return start < 0 || start % s.stride[dim] != 0 || start / s.stride[dim] >= s.out[dim] ? -1 : start / s.stride[dim];
+    return start < 0 || start % s.stride[dim] != 0 ||
+                   start / s.stride[dim] >= s.out[dim]
+               ? -1
+               : start / s.stride[dim];
   };
   for (int64_t a = 0; a < s.kernel[0]; ++a) {
     int64_t i = window(0, a);
@@ -81,7 +94,8 @@ void forCoveringWindows(const PoolShape &s, const PoolShape::Extent &in, const V
       for (int64_t c = 0; c < s.kernel[2]; ++c) {
         int64_t k = window(2, c);
         if (k >= 0) {
-          visit(PoolShape::Extent{i, j, k}, (a * s.kernel[1] + b) * s.kernel[2] + c);
+          visit(PoolShape::Extent{i, j, k},
+                (a * s.kernel[1] + b) * s.kernel[2] + c);
         }
       }
     }

@@ -1,4 +1,4 @@
-//===- Query.cpp - what the compiler asks -------------------------------------------------------------------===//
+//===- Query.cpp - what the compiler asks ---------------------------------===//
 
 #include "runtime/backend/cpu/Query.h"
 
@@ -12,11 +12,13 @@
 namespace vdnn::rt::cpu {
 
 unsigned resolveThreads(unsigned threads) {
-  return threads ? threads : static_cast<unsigned>(std::max(1, omp_get_max_threads()));
+  return threads ? threads
+                 : static_cast<unsigned>(std::max(1, omp_get_max_threads()));
 }
 
 std::string cpuFingerprint(unsigned threads) {
-  return dnnlFingerprint() + "; threads " + std::to_string(resolveThreads(threads));
+  return dnnlFingerprint() + "; threads " +
+         std::to_string(resolveThreads(threads));
 }
 
 namespace {
@@ -55,11 +57,13 @@ private:
 
 } // namespace
 
-static std::string makeKey(const schedule::KernelT &kernel, const LaunchTypes &types, unsigned threads) {
+static std::string makeKey(const schedule::KernelT &kernel,
+                           const LaunchTypes &types, unsigned threads) {
   KeyWriter writer;
   writer.add(threads);
   writer.add(kernel.kind);
-  for (const std::unique_ptr<schedule::AttributeT> &attribute : kernel.attributes) {
+  for (const std::unique_ptr<schedule::AttributeT> &attribute :
+       kernel.attributes) {
     writer.add(attribute->name);
     writer.add(attribute->ints);
     writer.add(attribute->number);
@@ -79,13 +83,15 @@ static std::string makeKey(const schedule::KernelT &kernel, const LaunchTypes &t
   return writer.take();
 }
 
-static Result<std::vector<Candidate>> query(const schedule::KernelT &kernel, const LaunchTypes &types,
+static Result<std::vector<Candidate>> query(const schedule::KernelT &kernel,
+                                            const LaunchTypes &types,
                                             unsigned threads) {
   const TableEntry *entry = nullptr;
   for (const TableEntry &candidate : kernelTable()) {
     entry = kernel.kind == candidate.kind ? &candidate : entry;
   }
-  std::vector<const char *> algorithms = entry ? entry->algorithms : std::vector<const char *>{};
+  std::vector<const char *> algorithms =
+      entry ? entry->algorithms : std::vector<const char *>{};
   if (algorithms.empty()) {
     algorithms = {""};
   }
@@ -107,7 +113,8 @@ static Result<std::vector<Candidate>> query(const schedule::KernelT &kernel, con
   return candidates;
 }
 
-Result<std::vector<Candidate>> queryKernel(const schedule::KernelT &kernel, const LaunchTypes &types,
+Result<std::vector<Candidate>> queryKernel(const schedule::KernelT &kernel,
+                                           const LaunchTypes &types,
                                            unsigned threads) {
   static std::mutex mutex;
   static std::unordered_map<std::string, Result<std::vector<Candidate>>> known;

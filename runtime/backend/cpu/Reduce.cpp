@@ -1,9 +1,11 @@
-//===- Reduce.cpp - reductions over any axes ----------------------------------------------------------------===//
+//===- Reduce.cpp - reductions over any axes ------------------------------===//
 //
-// Our own: oneDNN has reductions only as reference code. Sums run in double precision (integers in 64 bits). Where the outermost
-// dimension is reduced, it is cut into chunks whose number does not depend on the threads, and the chunks are joined in order.
+// Our own: oneDNN has reductions only as reference code. Sums run in double
+// precision (integers in 64 bits). Where the outermost dimension is reduced, it
+// is cut into chunks whose number does not depend on the threads, and the
+// chunks are joined in order.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
@@ -24,13 +26,15 @@ struct Dim {
   bool reduced;
 };
 
-/// The dimensions in the order of memory, neighbours of one kind joined: kinds alternate.
+/// The dimensions in the order of memory, neighbours of one kind joined: kinds
+/// alternate.
 struct ReduceShape {
   std::vector<Dim> dims;
   int64_t reducedElements = 1;
   bool mean = false;
 
-  /// Kept elements from dimension `first` inwards: the accumulators that one item needs.
+  /// Kept elements from dimension `first` inwards: the accumulators that one
+  /// item needs.
   int64_t kept(size_t first) const {
     int64_t count = 1;
     for (size_t i = first; i < dims.size(); ++i) {
@@ -39,8 +43,12 @@ struct ReduceShape {
     return count;
   }
   bool outerReduced() const { return !dims.empty() && dims[0].reduced; }
-  int64_t chunkSize() const { return (dims[0].size + kMaxChunks - 1) / kMaxChunks; }
-  int64_t chunks() const { return (dims[0].size + chunkSize() - 1) / chunkSize(); }
+  int64_t chunkSize() const {
+    return (dims[0].size + kMaxChunks - 1) / kMaxChunks;
+  }
+  int64_t chunks() const {
+    return (dims[0].size + chunkSize() - 1) / chunkSize();
+  }
 
   static constexpr int64_t kMaxChunks = 64;
 };
@@ -66,17 +74,23 @@ struct Prod {
 template <typename Acc>
 struct Max {
   static Acc initial() {
-    return std::is_floating_point_v<Acc> ? -std::numeric_limits<Acc>::infinity() : std::numeric_limits<Acc>::lowest();
+    return std::is_floating_point_v<Acc> ? -std::numeric_limits<Acc>::infinity()
+                                         : std::numeric_limits<Acc>::lowest();
   }
-  static Acc add(Acc acc, Acc value) { return value > acc || value != value ? value : acc; }
+  static Acc add(Acc acc, Acc value) {
+    return value > acc || value != value ? value : acc;
+  }
   static Acc join(Acc a, Acc b) { return add(a, b); }
 };
 template <typename Acc>
 struct Min {
   static Acc initial() {
-    return std::is_floating_point_v<Acc> ? std::numeric_limits<Acc>::infinity() : std::numeric_limits<Acc>::max();
+    return std::is_floating_point_v<Acc> ? std::numeric_limits<Acc>::infinity()
+                                         : std::numeric_limits<Acc>::max();
   }
-  static Acc add(Acc acc, Acc value) { return value < acc || value != value ? value : acc; }
+  static Acc add(Acc acc, Acc value) {
+    return value < acc || value != value ? value : acc;
+  }
   static Acc join(Acc a, Acc b) { return add(a, b); }
 };
 
@@ -89,7 +103,8 @@ VDNN_MULTIVERSION static void addRow(Acc *acc, const T *x, int64_t count) {
   }
 }
 
-/// Reduces a row in eight interleaved lanes, whose order does not depend on the address.
+/// Reduces a row in eight interleaved lanes, whose order does not depend on the
+/// address.
 template <typename Op, typename T, typename Acc>
 VDNN_MULTIVERSION static void reduceRow(Acc *acc, const T *x, int64_t count) {
   constexpr int64_t kLanes = 8;
@@ -111,9 +126,11 @@ VDNN_MULTIVERSION static void reduceRow(Acc *acc, const T *x, int64_t count) {
   *acc = total;
 }
 
-/// Adds the elements of dimensions `first` and inwards to their accumulators. Returns the elements walked over.
+/// Adds the elements of dimensions `first` and inwards to their accumulators.
+/// Returns the elements walked over.
 template <typename Op, typename T, typename Acc>
-static int64_t accumulate(const ReduceShape &shape, size_t first, Acc *acc, const T *x) {
+static int64_t accumulate(const ReduceShape &shape, size_t first, Acc *acc,
+                          const T *x) {
   if (first == shape.dims.size()) {
     *acc = Op::add(*acc, static_cast<Acc>(*x));
     return 1;
@@ -129,14 +146,16 @@ static int64_t accumulate(const ReduceShape &shape, size_t first, Acc *acc, cons
   }
   int64_t step = dim.reduced ? 0 : shape.kept(first + 1), walked = 0;
   for (int64_t i = 0; i < dim.size; ++i) {
-    walked += accumulate<Op, T, Acc>(shape, first + 1, acc + i * step, x + walked);
+    walked +=
+        accumulate<Op, T, Acc>(shape, first + 1, acc + i * step, x + walked);
   }
   return walked;
 }
 
 template <typename T, typename Acc>
 static T finish(const ReduceShape &shape, Acc acc) {
-  return static_cast<T>(shape.mean ? acc / static_cast<Acc>(shape.reducedElements) : acc);
+  return static_cast<T>(
+      shape.mean ? acc / static_cast<Acc>(shape.reducedElements) : acc);
 }
 
 template <typename Op, typename T, typename Acc>
@@ -150,26 +169,32 @@ static Kernel makeKernel(const ReduceShape &shape, unsigned threads) {
   size_t inner = shape.dims.empty() ? 0 : 1;
   Kernel kernel;
   if (!shape.outerReduced()) {
-    // One item per index of the outermost dimension, with accumulators per thread.
-    kernel.workspaceBytes = static_cast<uint64_t>(threads * accumulators) * sizeof(Acc);
+    // One item per index of the outermost dimension, with accumulators per
+    // thread.
+    kernel.workspaceBytes =
+        static_cast<uint64_t>(threads * accumulators) * sizeof(Acc);
     kernel.run = [=](const Operands &operands) {
       const T *x = operands.read<T>(0);
       T *y = operands.write<T>(0);
-      parallelRanges(threads, outer, [&](unsigned thread, int64_t begin, int64_t end) {
-        Acc *acc = reinterpret_cast<Acc *>(operands.workspace) + thread * accumulators;
-        for (int64_t i = begin; i < end; ++i) {
-          std::fill_n(acc, accumulators, Op::initial());
-          accumulate<Op, T, Acc>(shape, inner, acc, x + i * elementsPerIndex);
-          for (int64_t k = 0; k < accumulators; ++k) {
-            y[i * accumulators + k] = finish<T>(shape, acc[k]);
-          }
-        }
-      });
+      parallelRanges(threads, outer,
+                     [&](unsigned thread, int64_t begin, int64_t end) {
+                       Acc *acc = reinterpret_cast<Acc *>(operands.workspace) +
+                                  thread * accumulators;
+                       for (int64_t i = begin; i < end; ++i) {
+                         std::fill_n(acc, accumulators, Op::initial());
+                         accumulate<Op, T, Acc>(shape, inner, acc,
+                                                x + i * elementsPerIndex);
+                         for (int64_t k = 0; k < accumulators; ++k) {
+                           y[i * accumulators + k] = finish<T>(shape, acc[k]);
+                         }
+                       }
+                     });
       return Status();
     };
     return kernel;
   }
-  kernel.workspaceBytes = static_cast<uint64_t>(shape.chunks() * accumulators) * sizeof(Acc);
+  kernel.workspaceBytes =
+      static_cast<uint64_t>(shape.chunks() * accumulators) * sizeof(Acc);
   kernel.run = [=](const Operands &operands) {
     const T *x = operands.read<T>(0);
     T *y = operands.write<T>(0);
@@ -177,7 +202,8 @@ static Kernel makeKernel(const ReduceShape &shape, unsigned threads) {
     parallelFor(threads, shape.chunks(), [&](int64_t chunk) {
       Acc *acc = partial + chunk * accumulators;
       std::fill_n(acc, accumulators, Op::initial());
-      int64_t begin = chunk * shape.chunkSize(), end = std::min(begin + shape.chunkSize(), outer);
+      int64_t begin = chunk * shape.chunkSize(),
+              end = std::min(begin + shape.chunkSize(), outer);
       if (shape.dims.size() == 1) {
         reduceRow<Op, T, Acc>(acc, x + begin, end - begin);
         return;
@@ -199,7 +225,8 @@ static Kernel makeKernel(const ReduceShape &shape, unsigned threads) {
 }
 
 template <typename T>
-static Result<Kernel> makeKernelOf(const std::string &kind, const ReduceShape &shape, unsigned threads) {
+static Result<Kernel> makeKernelOf(const std::string &kind,
+                                   const ReduceShape &shape, unsigned threads) {
   using Acc = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
   if (kind == "sum" || kind == "mean") {
     return makeKernel<Sum<Acc>, T, Acc>(shape, threads);
@@ -216,7 +243,9 @@ static Result<Kernel> makeKernelOf(const std::string &kind, const ReduceShape &s
   if (kind == "sum_square") {
     return makeKernel<SumSquare<Acc>, T, Acc>(shape, threads);
   }
-  return Error{"unknown reduction '" + kind + "', expected 'sum', 'mean', 'max', 'min', 'prod' or 'sum_square'"};
+  return Error{
+      "unknown reduction '" + kind +
+      "', expected 'sum', 'mean', 'max', 'min', 'prod' or 'sum_square'"};
 }
 
 Result<Kernel> createReduce(const Request &request) {
@@ -228,7 +257,8 @@ Result<Kernel> createReduce(const Request &request) {
   std::vector<int64_t> expected = x.shape;
   for (int64_t axis : schedule::getInts(request.kernel, "axes")) {
     if (axis < 0 || axis >= static_cast<int64_t>(x.shape.size())) {
-      return Error{"axis " + std::to_string(axis) + " is outside the rank of shape " + toString(x.shape)};
+      return Error{"axis " + std::to_string(axis) +
+                   " is outside the rank of shape " + toString(x.shape)};
     }
     reduced[axis] = true;
     expected[axis] = 1;
@@ -261,7 +291,8 @@ Result<Kernel> createReduce(const Request &request) {
   case ElementType::I32:
     return makeKernelOf<int32_t>(kind, shape, request.threads);
   default:
-    return Error{std::string("element type '") + schedule::EnumNameElementType(x.element) +
+    return Error{std::string("element type '") +
+                 schedule::EnumNameElementType(x.element) +
                  "' cannot be reduced, expected 'F32', 'F64', 'I64' or 'I32'"};
   }
 }

@@ -1,4 +1,4 @@
-//===- ScalarOps.cpp - scalar instructions over blocks of elements ------------------------------------------===//
+//===- ScalarOps.cpp - scalar instructions over blocks of elements --------===//
 
 #include "runtime/backend/cpu/ScalarOps.h"
 
@@ -24,12 +24,13 @@ struct NamedFunction {
 
 } // namespace
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Loops
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 template <typename R, typename A, typename F>
-VDNN_MULTIVERSION static void unaryLoop(std::byte *result, const std::byte *const *operands, int64_t count) {
+VDNN_MULTIVERSION static void
+unaryLoop(std::byte *result, const std::byte *const *operands, int64_t count) {
   R *r = reinterpret_cast<R *>(result);
   const A *a = reinterpret_cast<const A *>(operands[0]);
 #pragma GCC ivdep
@@ -39,7 +40,8 @@ VDNN_MULTIVERSION static void unaryLoop(std::byte *result, const std::byte *cons
 }
 
 template <typename R, typename A, typename F>
-VDNN_MULTIVERSION static void binaryLoop(std::byte *result, const std::byte *const *operands, int64_t count) {
+VDNN_MULTIVERSION static void
+binaryLoop(std::byte *result, const std::byte *const *operands, int64_t count) {
   R *r = reinterpret_cast<R *>(result);
   const A *a = reinterpret_cast<const A *>(operands[0]);
   const A *b = reinterpret_cast<const A *>(operands[1]);
@@ -50,7 +52,8 @@ VDNN_MULTIVERSION static void binaryLoop(std::byte *result, const std::byte *con
 }
 
 template <typename T>
-VDNN_MULTIVERSION static void selectLoop(std::byte *result, const std::byte *const *operands, int64_t count) {
+VDNN_MULTIVERSION static void
+selectLoop(std::byte *result, const std::byte *const *operands, int64_t count) {
   T *r = reinterpret_cast<T *>(result);
   const Truth *condition = reinterpret_cast<const Truth *>(operands[0]);
   const T *a = reinterpret_cast<const T *>(operands[1]);
@@ -75,7 +78,8 @@ static constexpr BlockFunction compare(F) {
   return binaryLoop<Truth, T, F>;
 }
 
-static BlockFunction find(std::span<const NamedFunction> table, const std::string &name) {
+static BlockFunction find(std::span<const NamedFunction> table,
+                          const std::string &name) {
   for (const NamedFunction &entry : table) {
     if (name == entry.name) {
       return entry.function;
@@ -84,9 +88,9 @@ static BlockFunction find(std::span<const NamedFunction> table, const std::strin
   return nullptr;
 }
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Tables
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 template <typename T>
 static BlockFunction findFloatUnary(const std::string &name) {
@@ -126,7 +130,8 @@ static BlockFunction findFloatBinary(const std::string &name) {
       {"remf", binary<T>([](T a, T b) { return std::fmod(a, b); })},
       {"powf", binary<T>([](T a, T b) { return std::pow(a, b); })},
       {"atan2", binary<T>([](T a, T b) { return std::atan2(a, b); })},
-      // maximumf and minimumf give NaN if one operand is; maxnumf and minnumf give the other.
+      // maximumf and minimumf give NaN if one operand is; maxnumf and minnumf
+      // give the other.
       {"maximumf", binary<T>([](T a, T b) { return a > b || a != a ? a : b; })},
       {"minimumf", binary<T>([](T a, T b) { return a < b || a != a ? a : b; })},
       {"maxnumf", binary<T>([](T a, T b) { return a > b || b != b ? a : b; })},
@@ -161,10 +166,15 @@ static BlockFunction findIntBinary(const std::string &name) {
   // Sums and products wrap; the unsigned type makes that defined.
   using U = std::make_unsigned_t<T>;
   static const NamedFunction table[] = {
-      {"addi", binary<T>([](T a, T b) { return static_cast<T>(static_cast<U>(a) + static_cast<U>(b)); })},
-      {"subi", binary<T>([](T a, T b) { return static_cast<T>(static_cast<U>(a) - static_cast<U>(b)); })},
+      {"addi", binary<T>([](T a, T b) {
+         return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+       })},
+      {"subi", binary<T>([](T a, T b) {
+         return static_cast<T>(static_cast<U>(a) - static_cast<U>(b));
+       })},
       {"muli", binary<T>([](T a, T b) {
-         return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+         return static_cast<T>(static_cast<uint64_t>(a) *
+                               static_cast<uint64_t>(b));
        })},
       {"andi", binary<T>([](T a, T b) { return static_cast<T>(a & b); })},
       {"ori", binary<T>([](T a, T b) { return static_cast<T>(a | b); })},
@@ -173,9 +183,13 @@ static BlockFunction findIntBinary(const std::string &name) {
       {"minsi", binary<T>([](T a, T b) { return a < b ? a : b; })},
       // A division by zero has no value; it must not end the process.
       {"divsi", binary<T>([](T a, T b) {
-         return b == 0 ? T(0) : b == T(-1) ? static_cast<T>(U(0) - static_cast<U>(a)) : static_cast<T>(a / b);
+         return b == 0       ? T(0)
+                : b == T(-1) ? static_cast<T>(U(0) - static_cast<U>(a))
+                             : static_cast<T>(a / b);
        })},
-      {"remsi", binary<T>([](T a, T b) { return b == 0 || b == T(-1) ? T(0) : static_cast<T>(a % b); })},
+      {"remsi", binary<T>([](T a, T b) {
+         return b == 0 || b == T(-1) ? T(0) : static_cast<T>(a % b);
+       })},
   };
   return find(table, name);
 }
@@ -190,19 +204,28 @@ static BlockFunction findIntCompare(const std::string &predicate) {
       {"sle", compare<T>([](T a, T b) { return a <= b; })},
       {"sgt", compare<T>([](T a, T b) { return a > b; })},
       {"sge", compare<T>([](T a, T b) { return a >= b; })},
-      {"ult", compare<T>([](T a, T b) { return static_cast<U>(a) < static_cast<U>(b); })},
-      {"ule", compare<T>([](T a, T b) { return static_cast<U>(a) <= static_cast<U>(b); })},
-      {"ugt", compare<T>([](T a, T b) { return static_cast<U>(a) > static_cast<U>(b); })},
-      {"uge", compare<T>([](T a, T b) { return static_cast<U>(a) >= static_cast<U>(b); })},
+      {"ult", compare<T>([](T a, T b) {
+         return static_cast<U>(a) < static_cast<U>(b);
+       })},
+      {"ule", compare<T>([](T a, T b) {
+         return static_cast<U>(a) <= static_cast<U>(b);
+       })},
+      {"ugt", compare<T>([](T a, T b) {
+         return static_cast<U>(a) > static_cast<U>(b);
+       })},
+      {"uge", compare<T>([](T a, T b) {
+         return static_cast<U>(a) >= static_cast<U>(b);
+       })},
   };
   return find(table, predicate);
 }
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Element types
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
-/// Calls `visit` with a value of the C++ type; false where there is none. Bool is an integer of one byte here.
+/// Calls `visit` with a value of the C++ type; false where there is none. Bool
+/// is an integer of one byte here.
 template <typename Visit>
 static bool visitElement(ElementType element, const Visit &visit) {
   switch (element) {
@@ -233,7 +256,9 @@ static bool visitElement(ElementType element, const Visit &visit) {
   }
 }
 
-static bool isFloat(ElementType element) { return element == ElementType::F32 || element == ElementType::F64; }
+static bool isFloat(ElementType element) {
+  return element == ElementType::F32 || element == ElementType::F64;
+}
 
 static BlockFunction findConversion(ElementType from, ElementType to) {
   BlockFunction function = nullptr;
@@ -249,7 +274,8 @@ static BlockFunction findConversion(ElementType from, ElementType to) {
 }
 
 /// Whether the conversion `code` goes from one type to the other.
-static bool isConversion(const std::string &code, ElementType from, ElementType to) {
+static bool isConversion(const std::string &code, ElementType from,
+                         ElementType to) {
   if (code == "sitofp" || code == "uitofp") {
     return !isFloat(from) && isFloat(to);
   }
@@ -259,23 +285,32 @@ static bool isConversion(const std::string &code, ElementType from, ElementType 
   if (code == "extf" || code == "truncf") {
     return isFloat(from) && isFloat(to);
   }
-  return (code == "extsi" || code == "extui" || code == "trunci" || code == "index_cast") && !isFloat(from) && !isFloat(to);
+  return (code == "extsi" || code == "extui" || code == "trunci" ||
+          code == "index_cast") &&
+         !isFloat(from) && !isFloat(to);
 }
 
-static std::string describe(const schedule::ScalarOpT &op, std::span<const ElementType> operands) {
-  std::string text = "instruction '" + op.code + (op.predicate.empty() ? "" : " " + op.predicate) + "' on (";
+static std::string describe(const schedule::ScalarOpT &op,
+                            std::span<const ElementType> operands) {
+  std::string text = "instruction '" + op.code +
+                     (op.predicate.empty() ? "" : " " + op.predicate) +
+                     "' on (";
   for (size_t i = 0; i < operands.size(); ++i) {
-    text += (i ? ", " : "") + std::string(schedule::EnumNameElementType(operands[i]));
+    text += (i ? ", " : "") +
+            std::string(schedule::EnumNameElementType(operands[i]));
   }
   return text + ")";
 }
 
-static BlockFunction findFunction(const schedule::ScalarOpT &op, std::span<const ElementType> operands) {
+static BlockFunction findFunction(const schedule::ScalarOpT &op,
+                                  std::span<const ElementType> operands) {
   BlockFunction function = nullptr;
   if (op.code == "select") {
-    bool fits = operands.size() == 3 && operands[0] == ElementType::Bool && operands[1] == operands[2];
+    bool fits = operands.size() == 3 && operands[0] == ElementType::Bool &&
+                operands[1] == operands[2];
     if (fits) {
-      visitElement(operands[1], [&](auto value) { function = selectLoop<decltype(value)>; });
+      visitElement(operands[1],
+                   [&](auto value) { function = selectLoop<decltype(value)>; });
     }
     return function;
   }
@@ -283,7 +318,8 @@ static BlockFunction findFunction(const schedule::ScalarOpT &op, std::span<const
     return findConversion(operands[0], op.element);
   }
   bool pair = operands.size() == 2 && operands[0] == operands[1];
-  if (operands.empty() || operands.size() > 2 || (operands.size() == 2 && !pair)) {
+  if (operands.empty() || operands.size() > 2 ||
+      (operands.size() == 2 && !pair)) {
     return nullptr;
   }
   visitElement(operands[0], [&](auto value) {
@@ -293,37 +329,49 @@ static BlockFunction findFunction(const schedule::ScalarOpT &op, std::span<const
                  : op.code == "cmpf" ? findFloatCompare<T>(op.predicate)
                                      : findFloatBinary<T>(op.code);
     } else if (pair) {
-      function = op.code == "cmpi" ? findIntCompare<T>(op.predicate) : findIntBinary<T>(op.code);
+      function = op.code == "cmpi" ? findIntCompare<T>(op.predicate)
+                                   : findIntBinary<T>(op.code);
     }
   });
   return function;
 }
 
-Result<ScalarOp> lookUpScalarOp(const schedule::ScalarOpT &op, std::span<const ElementType> operands) {
-  bool arithmeticOnTruth = !operands.empty() && operands[0] == ElementType::Bool &&
-                           (op.code == "addi" || op.code == "subi" || op.code == "muli" || op.code == "divsi" ||
-                            op.code == "remsi" || op.code == "extsi");
-  BlockFunction function = arithmeticOnTruth ? nullptr : findFunction(op, operands);
+Result<ScalarOp> lookUpScalarOp(const schedule::ScalarOpT &op,
+                                std::span<const ElementType> operands) {
+  bool arithmeticOnTruth =
+      !operands.empty() && operands[0] == ElementType::Bool &&
+      (op.code == "addi" || op.code == "subi" || op.code == "muli" ||
+       op.code == "divsi" || op.code == "remsi" || op.code == "extsi");
+  BlockFunction function =
+      arithmeticOnTruth ? nullptr : findFunction(op, operands);
   if (!function) {
     return Error{describe(op, operands) + " is not known to this backend"};
   }
   bool compares = op.code == "cmpf" || op.code == "cmpi";
-  bool converts = operands.size() == 1 && isConversion(op.code, operands[0], op.element);
-  ElementType result = compares ? ElementType::Bool : converts ? op.element : operands.back();
+  bool converts =
+      operands.size() == 1 && isConversion(op.code, operands[0], op.element);
+  ElementType result = compares   ? ElementType::Bool
+                       : converts ? op.element
+                                  : operands.back();
   if (result != op.element) {
-    return Error{describe(op, operands) + " gives '" + schedule::EnumNameElementType(result) + "', but is declared '" +
+    return Error{describe(op, operands) + " gives '" +
+                 schedule::EnumNameElementType(result) +
+                 "', but is declared '" +
                  schedule::EnumNameElementType(op.element) + "'"};
   }
   return ScalarOp{function, result};
 }
 
-Status fillConstant(std::byte *result, ElementType element, double value, int64_t count) {
+Status fillConstant(std::byte *result, ElementType element, double value,
+                    int64_t count) {
   bool known = visitElement(element, [&](auto zero) {
     using T = decltype(zero);
     std::fill_n(reinterpret_cast<T *>(result), count, static_cast<T>(value));
   });
   if (!known) {
-    return Error{std::string("constants of element type '") + schedule::EnumNameElementType(element) + "' are not supported"};
+    return Error{std::string("constants of element type '") +
+                 schedule::EnumNameElementType(element) +
+                 "' are not supported"};
   }
   return {};
 }

@@ -1,4 +1,4 @@
-//===- Softmax.cpp - softmax, its logarithm, and their gradient ---------------------------------------------===//
+//===- Softmax.cpp - softmax, its logarithm, and their gradient -----------===//
 
 #include "runtime/backend/cpu/Dnnl.h"
 #include "runtime/backend/cpu/Factories.h"
@@ -9,11 +9,14 @@ using dnnl::memory;
 using schedule::TypeT;
 
 /// The tensor as outer x axis x inner, which is how oneDNN's code sees it too.
-static Result<memory::desc> describe(const Request &request, const TypeT &type) {
-  int64_t rank = static_cast<int64_t>(type.shape.size()), axis = schedule::getInt(request.kernel, "axis");
+static Result<memory::desc> describe(const Request &request,
+                                     const TypeT &type) {
+  int64_t rank = static_cast<int64_t>(type.shape.size()),
+          axis = schedule::getInt(request.kernel, "axis");
   axis += axis < 0 ? rank : 0;
   if (axis < 0 || axis >= rank) {
-    return Error{"axis " + std::to_string(axis) + " is outside the rank of shape " + toString(type.shape)};
+    return Error{"axis " + std::to_string(axis) +
+                 " is outside the rank of shape " + toString(type.shape)};
   }
   if (countElements(type.shape) == 0) {
     return Error{"shape " + toString(type.shape) + " has no elements"};
@@ -24,7 +27,8 @@ static Result<memory::desc> describe(const Request &request, const TypeT &type) 
       dims[i < axis ? 0 : 2] *= type.shape[i];
     }
   }
-  return memory::desc(dims, memory::data_type::f32, memory::dims{dims[1] * dims[2], dims[2], 1});
+  return memory::desc(dims, memory::data_type::f32,
+                      memory::dims{dims[1] * dims[2], dims[2], 1});
 }
 
 static Status check(const Request &request, size_t reads) {
@@ -47,13 +51,16 @@ Result<Kernel> createSoftmax(const Request &request) {
   VDNN_TRY(catchDnnl([&] {
     auto program = std::make_shared<DnnlProgram>();
     auto add = [&](const auto &desc) {
-      program->add(desc, {{DNNL_ARG_SRC, *tensor, {Place::Read, 0}}, {DNNL_ARG_DST, *tensor, {Place::Write, 0}}});
+      program->add(desc, {{DNNL_ARG_SRC, *tensor, {Place::Read, 0}},
+                          {DNNL_ARG_DST, *tensor, {Place::Write, 0}}});
     };
     constexpr auto kind = dnnl::prop_kind::forward_training;
     if (log) {
-      add(dnnl::logsoftmax_forward::primitive_desc({kind, *tensor, 1}, dnnlAttributes(), dnnlEngine()));
+      add(dnnl::logsoftmax_forward::primitive_desc(
+          {kind, *tensor, 1}, dnnlAttributes(), dnnlEngine()));
     } else {
-      add(dnnl::softmax_forward::primitive_desc({kind, *tensor, 1}, dnnlAttributes(), dnnlEngine()));
+      add(dnnl::softmax_forward::primitive_desc(
+          {kind, *tensor, 1}, dnnlAttributes(), dnnlEngine()));
     }
     kernel = DnnlProgram::finish(program);
     kernel->inPlace = {{0, 0}};
@@ -77,11 +84,15 @@ Result<Kernel> createSoftmaxBackward(const Request &request) {
     };
     constexpr auto kind = dnnl::prop_kind::forward_training;
     if (log) {
-      dnnl::logsoftmax_forward::primitive_desc forward({kind, *tensor, 1}, dnnlAttributes(), dnnlEngine());
-      add(dnnl::logsoftmax_backward::primitive_desc({*tensor, *tensor, 1}, dnnlAttributes(), dnnlEngine(), forward));
+      dnnl::logsoftmax_forward::primitive_desc forward(
+          {kind, *tensor, 1}, dnnlAttributes(), dnnlEngine());
+      add(dnnl::logsoftmax_backward::primitive_desc(
+          {*tensor, *tensor, 1}, dnnlAttributes(), dnnlEngine(), forward));
     } else {
-      dnnl::softmax_forward::primitive_desc forward({kind, *tensor, 1}, dnnlAttributes(), dnnlEngine());
-      add(dnnl::softmax_backward::primitive_desc({*tensor, *tensor, 1}, dnnlAttributes(), dnnlEngine(), forward));
+      dnnl::softmax_forward::primitive_desc forward(
+          {kind, *tensor, 1}, dnnlAttributes(), dnnlEngine());
+      add(dnnl::softmax_backward::primitive_desc(
+          {*tensor, *tensor, 1}, dnnlAttributes(), dnnlEngine(), forward));
     }
     kernel = DnnlProgram::finish(program);
     kernel->inPlace = {{0, 0}};

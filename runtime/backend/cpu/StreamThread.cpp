@@ -1,4 +1,4 @@
-//===- StreamThread.cpp - one stream: a thread that runs queued tasks in order ------------------------------===//
+//===- StreamThread.cpp - one stream: a thread and its queue --------------===//
 
 #include "runtime/backend/cpu/StreamThread.h"
 

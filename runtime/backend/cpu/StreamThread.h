@@ -1,4 +1,4 @@
-//===- StreamThread.h - one stream: a thread that runs queued tasks in order --------------------------------===//
+//===- StreamThread.h - one stream: a thread and its queue ----------------===//
 
 #ifndef VDNN_RUNTIME_BACKEND_CPU_STREAMTHREAD_H
 #define VDNN_RUNTIME_BACKEND_CPU_STREAMTHREAD_H
@@ -16,7 +16,8 @@
 
 namespace vdnn::rt::cpu {
 
-/// The first error of any stream. After it, streams skip all work but events. Thread-safe.
+/// The first error of any stream. After it, streams skip all work but events.
+/// Thread-safe.
 class ErrorState {
 public:
   bool failed() const { return failed_.load(std::memory_order_acquire); }
@@ -29,11 +30,13 @@ private:
   Status first_;
 };
 
-/// An event as a counter: a record submitted as number n completes it up to n. Numbers are given at submission, so a wait knows
-/// which record it refers to, however far the streams have run. Thread-safe.
+/// An event as a counter: a record submitted as number n completes it up to n.
+/// Numbers are given at submission, so a wait knows which record it refers to,
+/// however far the streams have run. Thread-safe.
 class Event {
 public:
-  /// Submission side (one thread): the number of a new record, and of the latest one (0: none yet).
+  /// Submission side (one thread): the number of a new record, and of the
+  /// latest one (0: none yet).
   uint64_t nextRecord() { return ++submitted_; }
   uint64_t latestRecord() const { return submitted_; }
 
@@ -48,10 +51,12 @@ private:
   std::condition_variable changed_;
 };
 
-/// A queue and the thread that empties it, first in, first out. `submit` and `drain` are called from one thread.
+/// A queue and the thread that empties it, first in, first out. `submit` and
+/// `drain` are called from one thread.
 class StreamThread {
 public:
-  /// A task always runs; whether it does its work after an error is its own decision.
+  /// A task always runs; whether it does its work after an error is its own
+  /// decision.
   using Task = std::function<void()>;
 
   /// `start` runs first on the new thread.

@@ -1,4 +1,4 @@
-//===- Table.cpp - kernel kind to factory -------------------------------------------------------------------===//
+//===- Table.cpp - kernel kind to factory ---------------------------------===//
 
 #include "runtime/backend/cpu/Factories.h"
 

@@ -1,4 +1,4 @@
-//===- Backend.h - what a backend gives to the conformance suite --------------------------------------------===//
+//===- Backend.h - what a backend gives to the conformance suite ----------===//
 
 #ifndef VDNN_TEST_UNIT_CONFORMANCE_BACKEND_H
 #define VDNN_TEST_UNIT_CONFORMANCE_BACKEND_H
@@ -13,11 +13,17 @@ namespace vdnn::rt::conformance {
 struct Backend {
   std::function<std::unique_ptr<Device>()> create;
 
-  /// Bytes of workspace for a kernel with its algorithm, or why the backend cannot run it.
-  std::function<Result<uint64_t>(const schedule::KernelT &, const LaunchTypes &)> workspaceBytes;
+  /// Bytes of workspace for a kernel with its algorithm, or why the backend
+  /// cannot run it.
+  std::function<Result<uint64_t>(const schedule::KernelT &,
+                                 const LaunchTypes &)>
+      workspaceBytes;
 
-  /// Algorithms for a kernel, at least one; a single empty name where there is no choice.
-  std::function<std::vector<std::string>(const schedule::KernelT &, const LaunchTypes &)> algorithms;
+  /// Algorithms for a kernel, at least one; a single empty name where there is
+  /// no choice.
+  std::function<std::vector<std::string>(const schedule::KernelT &,
+                                         const LaunchTypes &)>
+      algorithms;
 };
 
 /// Defined once per test binary.

@@ -1,4 +1,4 @@
-//===- BatchNormTest.cpp - batch normalisation against plain loops ------------------------------------------===//
+//===- BatchNormTest.cpp - batch normalisation against plain loops --------===//
 
 #include "Harness.h"
 
@@ -11,31 +11,42 @@ constexpr double kEpsilon = 1e-3, kMomentum = 0.9;
 class BatchNormTest : public testing::TestWithParam<Shape> {
 protected:
   int64_t channels() const { return GetParam()[1]; }
-  int64_t pixels() const { return count(GetParam()) / (GetParam()[0] * channels()); }
-  int64_t channelOf(size_t element) const { return static_cast<int64_t>(element) / pixels() % channels(); }
-  double rows() const { return static_cast<double>(count(GetParam()) / channels()); }
+  int64_t pixels() const {
+    return count(GetParam()) / (GetParam()[0] * channels());
+  }
+  int64_t channelOf(size_t element) const {
+    return static_cast<int64_t>(element) / pixels() % channels();
+  }
+  double rows() const {
+    return static_cast<double>(count(GetParam()) / channels());
+  }
   schedule::TypeT type() const { return activation(GetParam()); }
   schedule::TypeT vector() const { return makeType({channels()}); }
 
   /// Mean and biased variance by channel.
-  std::pair<std::vector<double>, std::vector<double>> statistics(const std::vector<double> &x) const {
+  std::pair<std::vector<double>, std::vector<double>>
+  statistics(const std::vector<double> &x) const {
     std::vector<double> mean(channels()), variance(channels());
     for (size_t i = 0; i < x.size(); ++i) {
       mean[channelOf(i)] += x[i] / rows();
     }
     for (size_t i = 0; i < x.size(); ++i) {
-      variance[channelOf(i)] += (x[i] - mean[channelOf(i)]) * (x[i] - mean[channelOf(i)]) / rows();
+      variance[channelOf(i)] +=
+          (x[i] - mean[channelOf(i)]) * (x[i] - mean[channelOf(i)]) / rows();
     }
     return {mean, variance};
   }
 
-  std::vector<double> normalize(const std::vector<double> &x, const std::vector<double> &scale,
-                                const std::vector<double> &bias, const std::vector<double> &mean,
+  std::vector<double> normalize(const std::vector<double> &x,
+                                const std::vector<double> &scale,
+                                const std::vector<double> &bias,
+                                const std::vector<double> &mean,
                                 const std::vector<double> &variance) const {
     std::vector<double> y(x.size());
     for (size_t i = 0; i < x.size(); ++i) {
       int64_t c = channelOf(i);
-      y[i] = scale[c] * (x[i] - mean[c]) / std::sqrt(variance[c] + kEpsilon) + bias[c];
+      y[i] = scale[c] * (x[i] - mean[c]) / std::sqrt(variance[c] + kEpsilon) +
+             bias[c];
     }
     return y;
   }
@@ -45,16 +56,20 @@ protected:
 
 TEST_P(BatchNormTest, Forward) {
   // A mean far from zero shows whether the variance survives.
-  Tensor x = randomTensor(type(), 1, 9, 11), scale = randomTensor(vector(), 2), bias = randomTensor(vector(), 3);
-  Tensor runningMean = randomTensor(vector(), 4), runningVar = randomTensor(vector(), 5, 0.5, 2);
+  Tensor x = randomTensor(type(), 1, 9, 11), scale = randomTensor(vector(), 2),
+         bias = randomTensor(vector(), 3);
+  Tensor runningMean = randomTensor(vector(), 4),
+         runningVar = randomTensor(vector(), 5, 0.5, 2);
   auto [mean, variance] = statistics(x.values);
   for (bool unbiased : {false, true}) {
     std::vector<double> inverse, newMean, newVar;
     for (int64_t c = 0; c < channels(); ++c) {
       inverse.push_back(1 / std::sqrt(variance[c] + kEpsilon));
-      newMean.push_back(runningMean.values[c] * kMomentum + mean[c] * (1 - kMomentum));
+      newMean.push_back(runningMean.values[c] * kMomentum +
+                        mean[c] * (1 - kMomentum));
       double correction = unbiased ? rows() / (rows() - 1) : 1;
-      newVar.push_back(runningVar.values[c] * kMomentum + variance[c] * correction * (1 - kMomentum));
+      newVar.push_back(runningVar.values[c] * kMomentum +
+                       variance[c] * correction * (1 - kMomentum));
     }
     for (bool inPlace : {false, true}) {
       Launch launch("batch_norm");
@@ -62,13 +77,20 @@ TEST_P(BatchNormTest, Forward) {
       if (unbiased) {
         launch.ints("unbiased_running_var", {1});
       }
-      launch.read(x).read(scale).read(bias).read(runningMean).read(runningVar).write(type());
+      launch.read(x)
+          .read(scale)
+          .read(bias)
+          .read(runningMean)
+          .read(runningVar)
+          .write(type());
       launch.write(vector()).write(vector()).write(vector()).write(vector());
       if (inPlace) {
         launch.inPlace(3, 3).inPlace(4, 4);
       }
       std::vector<Tensor> results = launch.run();
-      expectClose(results[0], normalize(x.values, scale.values, bias.values, mean, variance), 1e-5);
+      expectClose(
+          results[0],
+          normalize(x.values, scale.values, bias.values, mean, variance), 1e-5);
       expectClose(results[1], mean, 1e-6);
       expectClose(results[2], inverse, 1e-5);
       expectClose(results[3], newMean, 1e-6);
@@ -78,20 +100,32 @@ TEST_P(BatchNormTest, Forward) {
 }
 
 TEST_P(BatchNormTest, Inference) {
-  Tensor x = randomTensor(type(), 1), scale = randomTensor(vector(), 2), bias = randomTensor(vector(), 3);
-  Tensor mean = randomTensor(vector(), 4), variance = randomTensor(vector(), 5, 0.1, 2);
+  Tensor x = randomTensor(type(), 1), scale = randomTensor(vector(), 2),
+         bias = randomTensor(vector(), 3);
+  Tensor mean = randomTensor(vector(), 4),
+         variance = randomTensor(vector(), 5, 0.1, 2);
   for (bool inPlace : {false, true}) {
     Launch launch("batch_norm_inference");
-    launch.number("epsilon", kEpsilon).read(x).read(scale).read(bias).read(mean).read(variance).write(type());
+    launch.number("epsilon", kEpsilon)
+        .read(x)
+        .read(scale)
+        .read(bias)
+        .read(mean)
+        .read(variance)
+        .write(type());
     if (inPlace) {
       launch.inPlace(0, 0);
     }
-    expectClose(launch.run()[0], normalize(x.values, scale.values, bias.values, mean.values, variance.values), 1e-5);
+    expectClose(launch.run()[0],
+                normalize(x.values, scale.values, bias.values, mean.values,
+                          variance.values),
+                1e-5);
   }
 }
 
 TEST_P(BatchNormTest, Backward) {
-  Tensor x = randomTensor(type(), 1), dy = randomTensor(type(), 2), scale = randomTensor(vector(), 3);
+  Tensor x = randomTensor(type(), 1), dy = randomTensor(type(), 2),
+         scale = randomTensor(vector(), 3);
   auto [mean, variance] = statistics(x.values);
   std::vector<double> inverse, dscale(channels()), dbias(channels()), dx;
   for (double value : variance) {
@@ -108,20 +142,28 @@ TEST_P(BatchNormTest, Backward) {
   for (size_t i = 0; i < x.values.size(); ++i) {
     int64_t c = channelOf(i);
     double normalized = (x.values[i] - mean[c]) * inverse[c];
-    dx.push_back(scale.values[c] * inverse[c] * (dy.values[i] - dbias[c] / rows() - normalized * dscale[c] / rows()));
+    dx.push_back(
+        scale.values[c] * inverse[c] *
+        (dy.values[i] - dbias[c] / rows() - normalized * dscale[c] / rows()));
   }
   if (x.values.size() < 200) {
     // The formula above is the derivative.
     auto forward = [&](const std::vector<double> &values) {
       auto [m, v] = statistics(values);
-      return normalize(values, scale.values, std::vector<double>(channels()), m, v);
+      return normalize(values, scale.values, std::vector<double>(channels()), m,
+                       v);
     };
-    expectClose(tensor(type(), dx), numericalGradient(forward, x.values, dy.values), 1e-6);
+    expectClose(tensor(type(), dx),
+                numericalGradient(forward, x.values, dy.values), 1e-6);
   }
   for (int inPlace : {-1, 0, 1}) {
     Launch launch("batch_norm_backward");
     launch.number("epsilon", kEpsilon).read(dy).read(x).read(scale);
-    launch.read(tensor(vector(), mean)).read(tensor(vector(), inverse)).write(type()).write(vector()).write(vector());
+    launch.read(tensor(vector(), mean))
+        .read(tensor(vector(), inverse))
+        .write(type())
+        .write(vector())
+        .write(vector());
     if (inPlace >= 0) {
       launch.inPlace(static_cast<uint32_t>(inPlace), 0);
     }
@@ -133,7 +175,9 @@ TEST_P(BatchNormTest, Backward) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, BatchNormTest,
-                         testing::Values(Shape{2, 3, 4, 5}, Shape{4, 64, 9, 9}, Shape{2, 37, 30, 20}, Shape{8, 10},
-                                         Shape{3, 16, 7}, Shape{2, 5, 2, 3, 4}));
+                         testing::Values(Shape{2, 3, 4, 5}, Shape{4, 64, 9, 9},
+                                         Shape{2, 37, 30, 20}, Shape{8, 10},
+                                         Shape{3, 16, 7},
+                                         Shape{2, 5, 2, 3, 4}));
 
 } // namespace vdnn::rt::conformance

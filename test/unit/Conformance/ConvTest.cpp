@@ -1,4 +1,4 @@
-//===- ConvTest.cpp - convolutions against plain loops ------------------------------------------------------===//
+//===- ConvTest.cpp - convolutions against plain loops --------------------===//
 
 #include "Harness.h"
 
@@ -25,16 +25,19 @@ struct Case {
     Shape shape = {x[0], outputs};
     for (size_t i = 0; i < spatial(); ++i) {
       int64_t padded = x[i + 2] + pads[i] + pads[spatial() + i];
-      shape.push_back((padded - (kernel[i] - 1) * dilations[i] - 1) / strides[i] + 1);
+      shape.push_back(
+          (padded - (kernel[i] - 1) * dilations[i] - 1) / strides[i] + 1);
     }
     return shape;
   }
 };
 
-/// Calls `visit(y element, x element, w element)` for every product of the convolution.
+/// Calls `visit(y element, x element, w element)` for every product of the
+/// convolution.
 template <typename Visit>
 void forProducts(const Case &c, const Visit &visit) {
-  std::array<int64_t, 3> in = {1, 1, 1}, out = in, kernel = in, stride = in, dilation = in, pad = {0, 0, 0};
+  std::array<int64_t, 3> in = {1, 1, 1}, out = in, kernel = in, stride = in,
+                         dilation = in, pad = {0, 0, 0};
   size_t skip = 3 - c.spatial();
   Shape y = c.yShape();
   for (size_t i = 0; i < c.spatial(); ++i) {
@@ -46,23 +49,30 @@ void forProducts(const Case &c, const Visit &visit) {
     pad[skip + i] = c.pads[i];
   }
   int64_t groupIn = c.x[1] / c.group, groupOut = c.outputs / c.group;
-  int64_t inSize = in[0] * in[1] * in[2], outSize = out[0] * out[1] * out[2], taps = kernel[0] * kernel[1] * kernel[2];
+  int64_t inSize = in[0] * in[1] * in[2], outSize = out[0] * out[1] * out[2],
+          taps = kernel[0] * kernel[1] * kernel[2];
   for (int64_t n = 0; n < c.x[0]; ++n) {
     for (int64_t o = 0; o < c.outputs; ++o) {
       for (int64_t p = 0; p < outSize; ++p) {
-        std::array<int64_t, 3> at = {p / (out[1] * out[2]), p / out[2] % out[1], p % out[2]};
+        std::array<int64_t, 3> at = {p / (out[1] * out[2]), p / out[2] % out[1],
+                                     p % out[2]};
         for (int64_t t = 0; t < taps; ++t) {
-          std::array<int64_t, 3> tap = {t / (kernel[1] * kernel[2]), t / kernel[2] % kernel[1], t % kernel[2]};
+          std::array<int64_t, 3> tap = {t / (kernel[1] * kernel[2]),
+                                        t / kernel[2] % kernel[1],
+                                        t % kernel[2]};
           int64_t pixel = 0;
           bool inside = true;
           for (size_t d = 0; d < 3; ++d) {
-            int64_t position = at[d] * stride[d] - pad[d] + tap[d] * dilation[d];
+            int64_t position =
+                at[d] * stride[d] - pad[d] + tap[d] * dilation[d];
             inside = inside && position >= 0 && position < in[d];
             pixel = pixel * in[d] + position;
           }
           for (int64_t i = 0; inside && i < groupIn; ++i) {
             int64_t channel = o / groupOut * groupIn + i;
-            visit((n * c.outputs + o) * outSize + p, (n * c.x[1] + channel) * inSize + pixel, (o * groupIn + i) * taps + t);
+            visit((n * c.outputs + o) * outSize + p,
+                  (n * c.x[1] + channel) * inSize + pixel,
+                  (o * groupIn + i) * taps + t);
           }
         }
       }
@@ -72,7 +82,10 @@ void forProducts(const Case &c, const Visit &visit) {
 
 Launch makeLaunch(const char *kind, const Case &c) {
   Launch launch(kind);
-  launch.ints("strides", c.strides).ints("dilations", c.dilations).ints("pads", c.pads).ints("group", {c.group});
+  launch.ints("strides", c.strides)
+      .ints("dilations", c.dilations)
+      .ints("pads", c.pads)
+      .ints("group", {c.group});
   return launch;
 }
 
@@ -96,14 +109,17 @@ class ConvTest : public testing::TestWithParam<Case> {};
 TEST_P(ConvTest, Forward) {
   const Case &c = GetParam();
   for (bool withBias : {false, true}) {
-    Tensor x = randomTensor(activation(c.x), 1), w = randomTensor(activation(c.wShape()), 2);
+    Tensor x = randomTensor(activation(c.x), 1),
+           w = randomTensor(activation(c.wShape()), 2);
     Tensor bias = randomTensor(makeType({c.outputs}), 3);
     std::vector<double> y(count(c.yShape()));
     int64_t pixels = static_cast<int64_t>(y.size()) / (c.x[0] * c.outputs);
     for (size_t i = 0; withBias && i < y.size(); ++i) {
       y[i] = bias.values[static_cast<int64_t>(i) / pixels % c.outputs];
     }
-    forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) { y[yi] += x.values[xi] * w.values[wi]; });
+    forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) {
+      y[yi] += x.values[xi] * w.values[wi];
+    });
     Launch launch = makeLaunch("conv", c);
     launch.read(x).read(w).write(activation(c.yShape()));
     if (withBias) {
@@ -115,9 +131,12 @@ TEST_P(ConvTest, Forward) {
 
 TEST_P(ConvTest, BackwardData) {
   const Case &c = GetParam();
-  Tensor dy = randomTensor(activation(c.yShape()), 4), w = randomTensor(activation(c.wShape()), 5);
+  Tensor dy = randomTensor(activation(c.yShape()), 4),
+         w = randomTensor(activation(c.wShape()), 5);
   std::vector<double> dx(count(c.x));
-  forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) { dx[xi] += dy.values[yi] * w.values[wi]; });
+  forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) {
+    dx[xi] += dy.values[yi] * w.values[wi];
+  });
   Launch launch = makeLaunch("conv_backward_data", c);
   launch.read(dy).read(w).write(activation(c.x));
   checkAll(std::move(launch), {dx});
@@ -125,36 +144,113 @@ TEST_P(ConvTest, BackwardData) {
 
 TEST_P(ConvTest, BackwardFilter) {
   const Case &c = GetParam();
-  Tensor x = randomTensor(activation(c.x), 6), dy = randomTensor(activation(c.yShape()), 7);
+  Tensor x = randomTensor(activation(c.x), 6),
+         dy = randomTensor(activation(c.yShape()), 7);
   std::vector<double> dw(count(c.wShape())), dbias(c.outputs);
-  forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) { dw[wi] += dy.values[yi] * x.values[xi]; });
+  forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) {
+    dw[wi] += dy.values[yi] * x.values[xi];
+  });
   int64_t pixels = count(c.yShape()) / (c.x[0] * c.outputs);
   for (size_t i = 0; i < dy.values.size(); ++i) {
     dbias[static_cast<int64_t>(i) / pixels % c.outputs] += dy.values[i];
   }
-  Launch plain = makeLaunch("conv_backward_filter", c), withBias = makeLaunch("conv_backward_filter", c);
+  Launch plain = makeLaunch("conv_backward_filter", c),
+         withBias = makeLaunch("conv_backward_filter", c);
   plain.read(x).read(dy).write(activation(c.wShape()));
-  withBias.read(x).read(dy).write(activation(c.wShape())).write(makeType({c.outputs}));
+  withBias.read(x)
+      .read(dy)
+      .write(activation(c.wShape()))
+      .write(makeType({c.outputs}));
   checkAll(std::move(plain), {dw});
   checkAll(std::move(withBias), {dw, dbias});
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ConvTest,
-    testing::Values(Case{"plain3x3", {2, 16, 9, 9}, 32, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
-                    Case{"pointwise", {2, 32, 7, 7}, 48, {1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
-                    Case{"stridedPointwise", {2, 16, 8, 8}, 32, {1, 1}, {2, 2}, {1, 1}, {0, 0, 0, 0}},
-                    Case{"firstLayer", {2, 3, 31, 31}, 16, {7, 7}, {2, 2}, {1, 1}, {3, 3, 3, 3}},
-                    Case{"odd", {3, 5, 10, 7}, 7, {3, 2}, {2, 1}, {1, 1}, {0, 1, 2, 0}},
-                    Case{"dilated", {1, 16, 12, 12}, 16, {3, 3}, {1, 1}, {2, 3}, {2, 3, 2, 3}},
-                    Case{"grouped", {2, 32, 6, 6}, 32, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 4},
-                    Case{"oddGroups", {2, 9, 6, 6}, 6, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 3},
-                    Case{"depthwise", {2, 24, 8, 8}, 24, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 24},
-                    Case{"line", {2, 8, 20}, 12, {5}, {2}, {1}, {2, 2}},
-                    Case{"volume", {1, 4, 5, 6, 7}, 8, {3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}},
-                    Case{"whole", {2, 16, 4, 4}, 10, {4, 4}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
-                    Case{"onePixel", {4, 20, 1, 1}, 30, {1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
-                    Case{"oneChannel", {2, 1, 8, 8}, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}}),
+    testing::Values(
+        Case{"plain3x3",
+             {2, 16, 9, 9},
+             32,
+             {3, 3},
+             {1, 1},
+             {1, 1},
+             {1, 1, 1, 1}},
+        Case{"pointwise",
+             {2, 32, 7, 7},
+             48,
+             {1, 1},
+             {1, 1},
+             {1, 1},
+             {0, 0, 0, 0}},
+        Case{"stridedPointwise",
+             {2, 16, 8, 8},
+             32,
+             {1, 1},
+             {2, 2},
+             {1, 1},
+             {0, 0, 0, 0}},
+        Case{"firstLayer",
+             {2, 3, 31, 31},
+             16,
+             {7, 7},
+             {2, 2},
+             {1, 1},
+             {3, 3, 3, 3}},
+        Case{"odd", {3, 5, 10, 7}, 7, {3, 2}, {2, 1}, {1, 1}, {0, 1, 2, 0}},
+        Case{"dilated",
+             {1, 16, 12, 12},
+             16,
+             {3, 3},
+             {1, 1},
+             {2, 3},
+             {2, 3, 2, 3}},
+        Case{"grouped",
+             {2, 32, 6, 6},
+             32,
+             {3, 3},
+             {1, 1},
+             {1, 1},
+             {1, 1, 1, 1},
+             4},
+        Case{"oddGroups",
+             {2, 9, 6, 6},
+             6,
+             {3, 3},
+             {1, 1},
+             {1, 1},
+             {1, 1, 1, 1},
+             3},
+        Case{"depthwise",
+             {2, 24, 8, 8},
+             24,
+             {3, 3},
+             {2, 2},
+             {1, 1},
+             {1, 1, 1, 1},
+             24},
+        Case{"line", {2, 8, 20}, 12, {5}, {2}, {1}, {2, 2}},
+        Case{"volume",
+             {1, 4, 5, 6, 7},
+             8,
+             {3, 3, 3},
+             {1, 2, 1},
+             {1, 1, 1},
+             {1, 1, 1, 1, 1, 1}},
+        Case{"whole", {2, 16, 4, 4}, 10, {4, 4}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+        Case{"onePixel",
+             {4, 20, 1, 1},
+             30,
+             {1, 1},
+             {1, 1},
+             {1, 1},
+             {0, 0, 0, 0}},
+        Case{"oneChannel",
+             {2, 1, 8, 8},
+             1,
+             {3, 3},
+             {1, 1},
+             {1, 1},
+             {1, 1, 1, 1}}),
     [](const auto &info) { return info.param.name; });
 
 } // namespace vdnn::rt::conformance

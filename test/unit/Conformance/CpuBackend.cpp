@@ -1,4 +1,4 @@
-//===- CpuBackend.cpp - the cpu backend in the conformance suite --------------------------------------------===//
+//===- CpuBackend.cpp - the cpu backend in the conformance suite ----------===//
 
 #include "Backend.h"
 
@@ -6,15 +6,18 @@
 
 namespace vdnn::rt::conformance {
 
-// ThreadSanitizer does not know OpenMP's barriers: its builds compute on one thread.
+// ThreadSanitizer does not know OpenMP's barriers: its builds compute on one
+// thread.
 #ifdef __SANITIZE_THREAD__
 static constexpr unsigned kThreads = 1;
 #else
 static constexpr unsigned kThreads = 2;
 #endif
 
-static Result<uint64_t> workspaceBytes(const schedule::KernelT &kernel, const LaunchTypes &types) {
-  Result<std::vector<cpu::Candidate>> candidates = cpu::queryKernel(kernel, types, kThreads);
+static Result<uint64_t> workspaceBytes(const schedule::KernelT &kernel,
+                                       const LaunchTypes &types) {
+  Result<std::vector<cpu::Candidate>> candidates =
+      cpu::queryKernel(kernel, types, kThreads);
   if (!candidates) {
     return candidates.error();
   }
@@ -26,9 +29,11 @@ static Result<uint64_t> workspaceBytes(const schedule::KernelT &kernel, const La
   return Error{"no algorithm '" + kernel.algorithm + "'"};
 }
 
-static std::vector<std::string> algorithms(const schedule::KernelT &kernel, const LaunchTypes &types) {
+static std::vector<std::string> algorithms(const schedule::KernelT &kernel,
+                                           const LaunchTypes &types) {
   std::vector<std::string> names;
-  Result<std::vector<cpu::Candidate>> candidates = cpu::queryKernel(kernel, types, kThreads);
+  Result<std::vector<cpu::Candidate>> candidates =
+      cpu::queryKernel(kernel, types, kThreads);
   if (candidates) {
     for (const cpu::Candidate &candidate : *candidates) {
       names.push_back(candidate.algorithm);
@@ -38,7 +43,8 @@ static std::vector<std::string> algorithms(const schedule::KernelT &kernel, cons
 }
 
 const Backend &backend() {
-  static const Backend cpu{[] { return createCpuDevice(kThreads); }, workspaceBytes, algorithms};
+  static const Backend cpu{[] { return createCpuDevice(kThreads); },
+                           workspaceBytes, algorithms};
   return cpu;
 }
 

@@ -1,4 +1,4 @@
-//===- CpuQueryTest.cpp - what the compiler asks the cpu backend --------------------------------------------===//
+//===- CpuQueryTest.cpp - what the compiler asks the cpu backend ----------===//
 
 #include "Harness.h"
 
@@ -12,12 +12,18 @@ namespace {
 
 struct Conv {
   schedule::KernelT kernel;
-  schedule::TypeT x = activation({8, 64, 28, 28}), w = activation({64, 64, 3, 3}), y = activation({8, 64, 28, 28});
+  schedule::TypeT x = activation({8, 64, 28, 28}),
+                  w = activation({64, 64, 3, 3}),
+                  y = activation({8, 64, 28, 28});
 
   Conv() {
     kernel.kind = "conv";
-    for (auto [name, values] : std::initializer_list<std::pair<const char *, std::vector<int64_t>>>{
-             {"strides", {1, 1}}, {"dilations", {1, 1}}, {"pads", {1, 1, 1, 1}}, {"group", {1}}}) {
+    for (auto [name, values] :
+         std::initializer_list<std::pair<const char *, std::vector<int64_t>>>{
+             {"strides", {1, 1}},
+             {"dilations", {1, 1}},
+             {"pads", {1, 1, 1, 1}},
+             {"group", {1}}}) {
       kernel.attributes.push_back(std::make_unique<schedule::AttributeT>());
       kernel.attributes.back()->name = name;
       kernel.attributes.back()->ints = values;
@@ -56,7 +62,8 @@ TEST(CpuQueryTest, PreparationAsksForExactlyThat) {
         return device->prepare(0, conv.kernel, {reads, writes}, {}, bytes).ok();
       };
       EXPECT_TRUE(prepare(candidate.workspaceBytes));
-      EXPECT_TRUE(candidate.workspaceBytes == 0 || !prepare(candidate.workspaceBytes - 1));
+      EXPECT_TRUE(candidate.workspaceBytes == 0 ||
+                  !prepare(candidate.workspaceBytes - 1));
     }
   }
 }
@@ -74,7 +81,8 @@ TEST(CpuQueryTest, ErrorsSayWhy) {
   conv.y.shape[3] = 27;
   auto candidates = conv.query(2);
   ASSERT_FALSE(candidates.ok());
-  EXPECT_NE(candidates.message().find("expected shape [8, 64, 28, 28] of 'y'"), std::string::npos);
+  EXPECT_NE(candidates.message().find("expected shape [8, 64, 28, 28] of 'y'"),
+            std::string::npos);
 }
 
 TEST(CpuQueryTest, RepeatedQueriesAreLookUps) {
@@ -84,7 +92,8 @@ TEST(CpuQueryTest, RepeatedQueriesAreLookUps) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(conv.query(2).ok());
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(200));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin,
+            std::chrono::milliseconds(200));
 }
 
 } // namespace vdnn::rt::conformance

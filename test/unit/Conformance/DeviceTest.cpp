@@ -1,4 +1,4 @@
-//===- DeviceTest.cpp - streams, events, copies, errors -----------------------------------------------------===//
+//===- DeviceTest.cpp - streams, events, copies, errors -------------------===//
 
 #include "Harness.h"
 
@@ -27,11 +27,14 @@ protected:
     ok(device->allocate(4 * kBytes, 2 * kBytes, streams, 4));
   }
 
-  void ok(const Status &status) { ASSERT_TRUE(status.ok()) << status.message(); }
+  void ok(const Status &status) {
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
 
   void refused(const Status &status, const std::string &part) {
     ASSERT_FALSE(status.ok());
-    EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find(part), std::string::npos)
+        << status.message();
   }
 
   std::vector<std::byte> download(uint64_t offset, uint64_t bytes = kBytes) {
@@ -40,7 +43,9 @@ protected:
     return result;
   }
 
-  static std::vector<std::byte> all(std::byte value, uint64_t bytes = kBytes) { return std::vector<std::byte>(bytes, value); }
+  static std::vector<std::byte> all(std::byte value, uint64_t bytes = kBytes) {
+    return std::vector<std::byte>(bytes, value);
+  }
 
   std::unique_ptr<Device> device;
 };
@@ -66,7 +71,9 @@ TEST_F(DeviceTest, CopiesGoBothWays) {
   ok(device->upload(0, all(std::byte{1})));
   ok(device->copyToHost(kToHost, kBytes, 0, kBytes));
   ok(device->synchronize());
-  EXPECT_EQ(std::memcmp(device->hostArena() + kBytes, all(std::byte{1}).data(), kBytes), 0);
+  EXPECT_EQ(std::memcmp(device->hostArena() + kBytes, all(std::byte{1}).data(),
+                        kBytes),
+            0);
   std::fill_n(device->hostArena(), kBytes, std::byte{2});
   ok(device->copyToDevice(kToDevice, 2 * kBytes, 0, kBytes));
   ok(device->synchronize());
@@ -78,7 +85,8 @@ TEST_F(DeviceTest, SubmissionDoesNotWait) {
   for (uint32_t stream : {kCompute, kToHost, kToDevice}) {
     ok(device->delay(stream, 10 * kDelay));
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::nanoseconds(5 * kDelay));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin,
+            std::chrono::nanoseconds(5 * kDelay));
   ok(device->synchronize());
   auto took = std::chrono::steady_clock::now() - begin;
   EXPECT_GE(took, std::chrono::nanoseconds(10 * kDelay));
@@ -147,16 +155,20 @@ TEST_F(DeviceTest, FillAndTap) {
 }
 
 TEST_F(DeviceTest, RangesOutsideTheArenasAreRefused) {
-  refused(device->copyToHost(kToHost, 0, 4 * kBytes - 1, 2), "outside the device arena");
-  refused(device->copyToDevice(kToDevice, 0, 2 * kBytes, 1), "outside the host arena");
+  refused(device->copyToHost(kToHost, 0, 4 * kBytes - 1, 2),
+          "outside the device arena");
+  refused(device->copyToDevice(kToDevice, 0, 2 * kBytes, 1),
+          "outside the host arena");
   refused(device->upload(UINT64_MAX, all(std::byte{0}, 2)), "outside");
-  refused(device->fill(kCompute, Arena::Host, 0, 2 * kBytes + 1, std::byte{0}), "outside");
+  refused(device->fill(kCompute, Arena::Host, 0, 2 * kBytes + 1, std::byte{0}),
+          "outside");
 }
 
 TEST_F(DeviceTest, UnknownStreamsEventsAndCommandsAreRefused) {
   refused(device->record(9, 0), "stream 9");
   refused(device->record(kCompute, 4), "event 4");
-  refused(device->wait(kCompute, 3), "event 3 is waited for before it is recorded");
+  refused(device->wait(kCompute, 3),
+          "event 3 is waited for before it is recorded");
   refused(device->launch(kCompute, 77, {}), "command 77");
   refused(device->allocate(1, 1, {}, 0), "allocated already");
 }
@@ -164,8 +176,11 @@ TEST_F(DeviceTest, UnknownStreamsEventsAndCommandsAreRefused) {
 TEST_F(DeviceTest, AnErrorSticksAndHangsNobody) {
   schedule::KernelT kernel;
   kernel.kind = "softmax_cross_entropy";
-  schedule::TypeT logits = makeType({2, 3}), labels = makeType({2}, Layout::RowMajor, ElementType::I64), loss = makeType({});
-  std::vector<const schedule::TypeT *> reads = {&logits, &labels}, writes = {&loss, &logits};
+  schedule::TypeT logits = makeType({2, 3}),
+                  labels = makeType({2}, Layout::RowMajor, ElementType::I64),
+                  loss = makeType({});
+  std::vector<const schedule::TypeT *> reads = {&logits, &labels},
+                                       writes = {&loss, &logits};
   ok(device->prepare(5, kernel, {reads, writes}, {}, 0));
   std::vector<int64_t> wrong = {1, 3};
   ok(device->upload(64, std::as_bytes(std::span(wrong))));
@@ -174,7 +189,8 @@ TEST_F(DeviceTest, AnErrorSticksAndHangsNobody) {
   ok(device->fill(kCompute, Arena::Device, kBytes, 1, std::byte{1}));
   ok(device->record(kCompute, 0));
   ok(device->wait(kToHost, 0));
-  refused(device->synchronize(), "command 5, kernel 'softmax_cross_entropy': label 3 of sample 1 is no class");
+  refused(device->synchronize(), "command 5, kernel 'softmax_cross_entropy': "
+                                 "label 3 of sample 1 is no class");
   refused(device->synchronize(), "label 3");
   refused(device->fill(kCompute, Arena::Device, 0, 1, std::byte{1}), "label 3");
   refused(device->record(kCompute, 0), "label 3");

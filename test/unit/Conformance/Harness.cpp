@@ -1,4 +1,5 @@
-//===- Harness.cpp - one kernel, run on a backend with guards around every operand --------------------------===//
+//===- Harness.cpp - one kernel, run on a backend with guards around every
+//operand --------------------------===//
 
 #include "Harness.h"
 
@@ -12,12 +13,16 @@ namespace {
 
 constexpr uint64_t kGuard = 256;
 constexpr std::byte kGuardByte{0xA5};
-/// As a float this is a NaN: a kernel that reads what it did not write shows it.
+/// As a float this is a NaN: a kernel that reads what it did not write shows
+/// it.
 constexpr std::byte kPoison{0xFF};
 
 } // namespace
 
-int64_t count(const Shape &shape) { return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()); }
+int64_t count(const Shape &shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1},
+                         std::multiplies<>());
+}
 
 schedule::TypeT makeType(Shape shape, Layout layout, ElementType element) {
   schedule::TypeT type;
@@ -37,7 +42,8 @@ Tensor tensor(schedule::TypeT type, std::vector<double> values) {
   return {std::move(type), std::move(values)};
 }
 
-Tensor randomTensor(schedule::TypeT type, uint64_t seed, double low, double high) {
+Tensor randomTensor(schedule::TypeT type, uint64_t seed, double low,
+                    double high) {
   std::vector<double> values(count(type.shape));
   uint64_t state = seed * 0x9E3779B97F4A7C15 + 1;
   for (double &value : values) {
@@ -45,7 +51,9 @@ Tensor randomTensor(schedule::TypeT type, uint64_t seed, double low, double high
     state ^= state >> 7;
     state ^= state << 17;
     // Rounded, so that the reference starts from what the kernel sees.
-    value = static_cast<float>(low + (high - low) * static_cast<double>(state >> 11) / 9007199254740992.0);
+    value = static_cast<float>(low + (high - low) *
+                                         static_cast<double>(state >> 11) /
+                                         9007199254740992.0);
   }
   return {std::move(type), std::move(values)};
 }
@@ -109,7 +117,8 @@ std::vector<std::byte> Tensor::encode() const {
   return bytes;
 }
 
-Tensor Tensor::decode(const schedule::TypeT &type, const std::vector<std::byte> &bytes) {
+Tensor Tensor::decode(const schedule::TypeT &type,
+                      const std::vector<std::byte> &bytes) {
   Tensor result{type, std::vector<double>(count(type.shape))};
   visitElement(type.element, [&](auto zero) {
     using T = decltype(zero);
@@ -123,9 +132,9 @@ Tensor Tensor::decode(const schedule::TypeT &type, const std::vector<std::byte> 
   return result;
 }
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Launch
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 schedule::AttributeT &Launch::attribute(const std::string &name) {
   kernel_.attributes.push_back(std::make_unique<schedule::AttributeT>());
@@ -153,7 +162,8 @@ Launch &Launch::algorithm(const std::string &name) {
   return *this;
 }
 
-Launch &Launch::program(std::vector<Instruction> instructions, std::vector<uint32_t> results) {
+Launch &Launch::program(std::vector<Instruction> instructions,
+                        std::vector<uint32_t> results) {
   kernel_.program.clear();
   for (const Instruction &instruction : instructions) {
     auto op = std::make_unique<schedule::ScalarOpT>();
@@ -205,28 +215,33 @@ std::vector<const schedule::TypeT *> Launch::writeTypes() const {
 }
 
 std::vector<std::string> Launch::algorithms() const {
-  std::vector<const schedule::TypeT *> reads = readTypes(), writes = writeTypes();
+  std::vector<const schedule::TypeT *> reads = readTypes(),
+                                       writes = writeTypes();
   return backend().algorithms(kernel_, {reads, writes});
 }
 
 uint64_t Launch::workspaceBytes() const {
-  std::vector<const schedule::TypeT *> reads = readTypes(), writes = writeTypes();
+  std::vector<const schedule::TypeT *> reads = readTypes(),
+                                       writes = writeTypes();
   Result<uint64_t> bytes = backend().workspaceBytes(kernel_, {reads, writes});
   EXPECT_TRUE(bytes.ok()) << bytes.message();
   return bytes.ok() ? *bytes : 0;
 }
 
 Status Launch::prepare(uint64_t workspaceBytes) const {
-  std::vector<const schedule::TypeT *> reads = readTypes(), writes = writeTypes();
+  std::vector<const schedule::TypeT *> reads = readTypes(),
+                                       writes = writeTypes();
   std::unique_ptr<Device> device = backend().create();
   schedule::StreamT stream;
-  if (Status status = device->allocate(4096, 4096, std::span(&stream, 1), 0); !status) {
+  if (Status status = device->allocate(4096, 4096, std::span(&stream, 1), 0);
+      !status) {
     return status;
   }
   return device->prepare(0, kernel_, {reads, writes}, inPlace_, workspaceBytes);
 }
 
-/// The arena of a launch: its bytes before the launch, and where everything lies.
+/// The arena of a launch: its bytes before the launch, and where everything
+/// lies.
 struct Launch::Placed {
   std::vector<std::byte> arena;
   std::vector<uint64_t> reads, writes;
@@ -247,16 +262,21 @@ Launch::Placed Launch::place(uint64_t workspaceBytes) const {
     placed.reads.push_back(take(read.encode().size()));
   }
   for (size_t i = 0; i < writes_.size(); ++i) {
-    auto shared = std::find_if(inPlace_.begin(), inPlace_.end(), [&](const auto &pair) { return pair.write() == i; });
-    placed.writes.push_back(shared == inPlace_.end() ? take(*schedule::typeBytes(writes_[i]))
-                                                     : placed.reads[shared->read()]);
+    auto shared =
+        std::find_if(inPlace_.begin(), inPlace_.end(),
+                     [&](const auto &pair) { return pair.write() == i; });
+    placed.writes.push_back(shared == inPlace_.end()
+                                ? take(*schedule::typeBytes(writes_[i]))
+                                : placed.reads[shared->read()]);
   }
   placed.workspace = take(workspaceBytes);
   placed.arena.assign(end, kGuardByte);
   placed.free.assign(end, false);
   auto open = [&](uint64_t offset, uint64_t bytes) {
-    std::fill_n(placed.arena.begin() + static_cast<ptrdiff_t>(offset), bytes, kPoison);
-    std::fill_n(placed.free.begin() + static_cast<ptrdiff_t>(offset), bytes, true);
+    std::fill_n(placed.arena.begin() + static_cast<ptrdiff_t>(offset), bytes,
+                kPoison);
+    std::fill_n(placed.free.begin() + static_cast<ptrdiff_t>(offset), bytes,
+                true);
   };
   for (size_t i = 0; i < writes_.size(); ++i) {
     open(placed.writes[i], *schedule::typeBytes(writes_[i]));
@@ -264,13 +284,15 @@ Launch::Placed Launch::place(uint64_t workspaceBytes) const {
   open(placed.workspace, workspaceBytes);
   for (size_t i = 0; i < reads_.size(); ++i) {
     std::vector<std::byte> bytes = reads_[i].encode();
-    std::copy(bytes.begin(), bytes.end(), placed.arena.begin() + static_cast<ptrdiff_t>(placed.reads[i]));
+    std::copy(bytes.begin(), bytes.end(),
+              placed.arena.begin() + static_cast<ptrdiff_t>(placed.reads[i]));
   }
   return placed;
 }
 
 std::vector<std::vector<std::byte>> Launch::runForBytes() const {
-  std::vector<const schedule::TypeT *> reads = readTypes(), writes = writeTypes();
+  std::vector<const schedule::TypeT *> reads = readTypes(),
+                                       writes = writeTypes();
   uint64_t workspace = workspaceBytes();
   Placed placed = place(workspace);
   std::unique_ptr<Device> device = backend().create();
@@ -279,11 +301,22 @@ std::vector<std::vector<std::byte>> Launch::runForBytes() const {
   std::vector<std::byte> after(placed.arena.size());
   auto steps = [&]() -> Status {
     for (auto step : std::initializer_list<std::function<Status()>>{
-             [&] { return device->allocate(placed.arena.size(), 0, std::span(&stream, 1), 0); },
-             [&] { return device->prepare(0, kernel_, {reads, writes}, inPlace_, workspace); },
+             [&] {
+               return device->allocate(placed.arena.size(), 0,
+                                       std::span(&stream, 1), 0);
+             },
+             [&] {
+               return device->prepare(0, kernel_, {reads, writes}, inPlace_,
+                                      workspace);
+             },
              [&] { return device->upload(0, placed.arena); },
-             [&] { return device->launch(0, 0, {placed.reads, placed.writes, placed.workspace, workspace}); },
-             [&] { return device->synchronize(); }, [&] { return device->download(0, after); }}) {
+             [&] {
+               return device->launch(
+                   0, 0,
+                   {placed.reads, placed.writes, placed.workspace, workspace});
+             },
+             [&] { return device->synchronize(); },
+             [&] { return device->download(0, after); }}) {
       if (Status status = step(); !status) {
         return status;
       }
@@ -295,13 +328,15 @@ std::vector<std::vector<std::byte>> Launch::runForBytes() const {
   EXPECT_TRUE(status.ok()) << status.message();
   for (uint64_t i = 0; i < after.size(); ++i) {
     if (!placed.free[i] && after[i] != placed.arena[i]) {
-      ADD_FAILURE() << "kernel '" << kernel_.kind << "' changed byte " << i << ", which is neither result nor workspace";
+      ADD_FAILURE() << "kernel '" << kernel_.kind << "' changed byte " << i
+                    << ", which is neither result nor workspace";
       break;
     }
   }
   for (size_t i = 0; i < writes_.size(); ++i) {
     auto begin = after.begin() + static_cast<ptrdiff_t>(placed.writes[i]);
-    results.emplace_back(begin, begin + static_cast<ptrdiff_t>(*schedule::typeBytes(writes_[i])));
+    results.emplace_back(begin, begin + static_cast<ptrdiff_t>(
+                                            *schedule::typeBytes(writes_[i])));
   }
   return results;
 }
@@ -315,27 +350,32 @@ std::vector<Tensor> Launch::run() const {
   return results;
 }
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Comparing
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
-void expectClose(const Tensor &actual, const std::vector<double> &expected, double tolerance) {
+void expectClose(const Tensor &actual, const std::vector<double> &expected,
+                 double tolerance) {
   ASSERT_EQ(actual.values.size(), expected.size());
   double scale = 1;
   for (double value : expected) {
     scale = std::isfinite(value) ? std::max(scale, std::fabs(value)) : scale;
   }
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (actual.values[i] == expected[i] || (std::isnan(actual.values[i]) && std::isnan(expected[i]))) {
+    if (actual.values[i] == expected[i] ||
+        (std::isnan(actual.values[i]) && std::isnan(expected[i]))) {
       continue;
     }
     ASSERT_LE(std::fabs(actual.values[i] - expected[i]), tolerance * scale)
-        << "element " << i << ": " << actual.values[i] << ", expected " << expected[i];
+        << "element " << i << ": " << actual.values[i] << ", expected "
+        << expected[i];
   }
 }
 
-std::vector<double> numericalGradient(const std::function<std::vector<double>(const std::vector<double> &)> &function,
-                                      const std::vector<double> &x, const std::vector<double> &weights) {
+std::vector<double> numericalGradient(
+    const std::function<std::vector<double>(const std::vector<double> &)>
+        &function,
+    const std::vector<double> &x, const std::vector<double> &weights) {
   constexpr double kStep = 1e-5;
   std::vector<double> gradient(x.size()), moved = x;
   auto value = [&] {

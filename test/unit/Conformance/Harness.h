@@ -1,4 +1,4 @@
-//===- Harness.h - one kernel, run on a backend with guards around every operand ----------------------------===//
+//===- Harness.h - one kernel on a backend, with guards -------------------===//
 
 #ifndef VDNN_TEST_UNIT_CONFORMANCE_HARNESS_H
 #define VDNN_TEST_UNIT_CONFORMANCE_HARNESS_H
@@ -20,23 +20,27 @@ using Shape = std::vector<int64_t>;
 
 int64_t count(const Shape &shape);
 
-/// A tensor with its values in logical row-major order, whatever its layout in memory.
+/// A tensor with its values in logical row-major order, whatever its layout in
+/// memory.
 struct Tensor {
   schedule::TypeT type;
   std::vector<double> values;
 
   /// In memory, as the type says.
   std::vector<std::byte> encode() const;
-  static Tensor decode(const schedule::TypeT &type, const std::vector<std::byte> &bytes);
+  static Tensor decode(const schedule::TypeT &type,
+                       const std::vector<std::byte> &bytes);
 };
 
-schedule::TypeT makeType(Shape shape, Layout layout = Layout::RowMajor, ElementType element = ElementType::F32);
+schedule::TypeT makeType(Shape shape, Layout layout = Layout::RowMajor,
+                         ElementType element = ElementType::F32);
 
 /// Channels last from rank 3 on.
 schedule::TypeT activation(Shape shape);
 
 /// Deterministic values in [low, high).
-Tensor randomTensor(schedule::TypeT type, uint64_t seed, double low = -1, double high = 1);
+Tensor randomTensor(schedule::TypeT type, uint64_t seed, double low = -1,
+                    double high = 1);
 Tensor tensor(schedule::TypeT type, std::vector<double> values);
 
 /// One instruction of a pointwise program.
@@ -57,7 +61,8 @@ public:
   Launch &number(const std::string &name, double value);
   Launch &text(const std::string &name, const std::string &value);
   Launch &algorithm(const std::string &name);
-  Launch &program(std::vector<Instruction> instructions, std::vector<uint32_t> results);
+  Launch &program(std::vector<Instruction> instructions,
+                  std::vector<uint32_t> results);
   Launch &read(Tensor value);
   Launch &write(schedule::TypeT type);
   /// Computes result `write` in the range of operand `read`.
@@ -65,13 +70,15 @@ public:
   /// Moves every operand by this many bytes; a multiple of 64.
   Launch &shift(uint64_t bytes);
 
-  /// Runs it; fails the test on any error, and where anything but the results changed.
+  /// Runs it; fails the test on any error, and where anything but the results
+  /// changed.
   std::vector<Tensor> run() const;
 
   /// Memory of the results, for comparing bits.
   std::vector<std::vector<std::byte>> runForBytes() const;
 
-  /// What `prepare` says; `workspaceBytes` in place of what the backend asks for.
+  /// What `prepare` says; `workspaceBytes` in place of what the backend asks
+  /// for.
   Status prepare(uint64_t workspaceBytes = UINT64_MAX) const;
 
   std::vector<std::string> algorithms() const;
@@ -91,12 +98,16 @@ private:
   uint64_t shift_ = 0;
 };
 
-/// |actual - expected| <= tolerance * max(1, largest |expected|), element by element; NaN matches NaN.
-void expectClose(const Tensor &actual, const std::vector<double> &expected, double tolerance = 1e-5);
+/// |actual - expected| <= tolerance * max(1, largest |expected|), element by
+/// element; NaN matches NaN.
+void expectClose(const Tensor &actual, const std::vector<double> &expected,
+                 double tolerance = 1e-5);
 
 /// The gradient of sum(weights * function(x)) by central differences.
-std::vector<double> numericalGradient(const std::function<std::vector<double>(const std::vector<double> &)> &function,
-                                      const std::vector<double> &x, const std::vector<double> &weights);
+std::vector<double> numericalGradient(
+    const std::function<std::vector<double>(const std::vector<double> &)>
+        &function,
+    const std::vector<double> &x, const std::vector<double> &weights);
 
 } // namespace vdnn::rt::conformance
 

@@ -1,4 +1,4 @@
-//===- LossTest.cpp - softmax cross-entropy against plain loops ---------------------------------------------===//
+//===- LossTest.cpp - softmax cross-entropy against plain loops -----------===//
 
 #include "Harness.h"
 
@@ -25,15 +25,21 @@ struct Case {
     shape.erase(shape.begin() + 1);
     return makeType(shape, Layout::RowMajor, labelElement);
   }
-  schedule::TypeT lossType() const { return reduction == "none" ? makeType(labelType().shape) : makeType({}); }
+  schedule::TypeT lossType() const {
+    return reduction == "none" ? makeType(labelType().shape) : makeType({});
+  }
   Tensor labels() const {
-    Tensor labels = randomTensor(labelType(), 7, 0, static_cast<double>(classes()));
+    Tensor labels =
+        randomTensor(labelType(), 7, 0, static_cast<double>(classes()));
     for (size_t i = 0; i < labels.values.size(); ++i) {
-      labels.values[i] = ignored && i % 3 == 1 ? static_cast<double>(*ignored) : std::floor(labels.values[i]);
+      labels.values[i] = ignored && i % 3 == 1 ? static_cast<double>(*ignored)
+                                               : std::floor(labels.values[i]);
     }
     return labels;
   }
-  Tensor weights() const { return randomTensor(makeType({classes()}), 8, 0.5, 2); }
+  Tensor weights() const {
+    return randomTensor(makeType({classes()}), 8, 0.5, 2);
+  }
   std::vector<double> logProb(const std::vector<double> &x) const;
   std::vector<double> loss(const std::vector<double> &x) const;
   Launch launch(const char *kind) const {
@@ -53,30 +59,37 @@ class LossTest : public testing::TestWithParam<Case> {};
 std::vector<double> Case::logProb(const std::vector<double> &x) const {
   std::vector<double> result(x.size());
   for (int64_t sample = 0; sample < logits[0] * positions(); ++sample) {
-    int64_t base = sample / positions() * classes() * positions() + sample % positions();
+    int64_t base =
+        sample / positions() * classes() * positions() + sample % positions();
     double sum = 0;
     for (int64_t c = 0; c < classes(); ++c) {
       sum += std::exp(x[base + c * positions()]);
     }
     for (int64_t c = 0; c < classes(); ++c) {
-      result[base + c * positions()] = x[base + c * positions()] - std::log(sum);
+      result[base + c * positions()] =
+          x[base + c * positions()] - std::log(sum);
     }
   }
   return result;
 }
 
 std::vector<double> Case::loss(const std::vector<double> &x) const {
-  std::vector<double> lp = logProb(x), w = weights().values, labelValues = labels().values, terms;
+  std::vector<double> lp = logProb(x), w = weights().values,
+                      labelValues = labels().values, terms;
   double total = 0, weight = 0;
   for (int64_t sample = 0; sample < logits[0] * positions(); ++sample) {
     int64_t label = static_cast<int64_t>(labelValues[sample]);
     double own = ignored && label == *ignored ? 0 : weighted ? w[label] : 1;
-    int64_t at = sample / positions() * classes() * positions() + label * positions() + sample % positions();
+    int64_t at = sample / positions() * classes() * positions() +
+                 label * positions() + sample % positions();
     terms.push_back(own == 0 ? 0 : -own * lp[at]);
     total += terms.back();
     weight += own;
   }
-  return reduction == "none" ? terms : std::vector<double>{reduction == "mean" ? total / weight : total};
+  return reduction == "none"
+             ? terms
+             : std::vector<double>{reduction == "mean" ? total / weight
+                                                       : total};
 }
 
 TEST_P(LossTest, Forward) {
@@ -99,11 +112,17 @@ TEST_P(LossTest, Forward) {
 
 TEST_P(LossTest, Backward) {
   const Case &c = GetParam();
-  Tensor x = randomTensor(c.type(), 1, -3, 3), dloss = randomTensor(c.lossType(), 2, 0.5, 2);
-  std::vector<double> dx = numericalGradient([&](const auto &values) { return c.loss(values); }, x.values, dloss.values);
+  Tensor x = randomTensor(c.type(), 1, -3, 3),
+         dloss = randomTensor(c.lossType(), 2, 0.5, 2);
+  std::vector<double> dx =
+      numericalGradient([&](const auto &values) { return c.loss(values); },
+                        x.values, dloss.values);
   for (bool inPlace : {false, true}) {
     Launch launch = c.launch("softmax_cross_entropy_backward");
-    launch.read(dloss).read(tensor(c.type(), c.logProb(x.values))).read(c.labels()).write(c.type());
+    launch.read(dloss)
+        .read(tensor(c.type(), c.logProb(x.values)))
+        .read(c.labels())
+        .write(c.type());
     if (c.weighted) {
       launch.read(c.weights());
     }
@@ -114,13 +133,15 @@ TEST_P(LossTest, Backward) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, LossTest,
-                         testing::Values(Case{{8, 10}, "mean", false, {}}, Case{{8, 10}, "sum", true, {}},
-                                         Case{{8, 10}, "mean", true, 3}, Case{{8, 10}, "none", true, -1},
-                                         Case{{2, 5, 3, 4}, "mean", true, 255},
-                                         Case{{2, 5, 3, 4}, "mean", true, 255, Layout::ChannelsLast},
-                                         Case{{2, 5, 6}, "none", false, {}, Layout::ChannelsLast},
-                                         Case{{6, 7}, "mean", false, {}, Layout::RowMajor, ElementType::I32},
-                                         Case{{3, 1}, "mean", false, {}}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, LossTest,
+    testing::Values(
+        Case{{8, 10}, "mean", false, {}}, Case{{8, 10}, "sum", true, {}},
+        Case{{8, 10}, "mean", true, 3}, Case{{8, 10}, "none", true, -1},
+        Case{{2, 5, 3, 4}, "mean", true, 255},
+        Case{{2, 5, 3, 4}, "mean", true, 255, Layout::ChannelsLast},
+        Case{{2, 5, 6}, "none", false, {}, Layout::ChannelsLast},
+        Case{{6, 7}, "mean", false, {}, Layout::RowMajor, ElementType::I32},
+        Case{{3, 1}, "mean", false, {}}));
 
 } // namespace vdnn::rt::conformance

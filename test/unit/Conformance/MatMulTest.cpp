@@ -1,4 +1,4 @@
-//===- MatMulTest.cpp - matrix products against plain loops -------------------------------------------------===//
+//===- MatMulTest.cpp - matrix products against plain loops ---------------===//
 
 #include "Harness.h"
 
@@ -11,7 +11,8 @@ struct Case {
   int64_t m, k, n;
 };
 
-class MatMulTest : public testing::TestWithParam<std::tuple<Case, bool, bool, bool>> {};
+class MatMulTest
+    : public testing::TestWithParam<std::tuple<Case, bool, bool, bool>> {};
 
 } // namespace
 
@@ -19,11 +20,13 @@ TEST_P(MatMulTest, Forward) {
   auto [c, transposeA, transposeB, withBias] = GetParam();
   auto shapeOf = [&](int64_t rows, int64_t columns, bool transposed) {
     Shape shape = c.batch;
-    shape.insert(shape.end(), {transposed ? columns : rows, transposed ? rows : columns});
+    shape.insert(shape.end(),
+                 {transposed ? columns : rows, transposed ? rows : columns});
     return shape;
   };
   Tensor a = randomTensor(makeType(shapeOf(c.m, c.k, transposeA)), 1);
-  Tensor b = randomTensor(makeType(shapeOf(c.k, c.n, transposeB)), 2), bias = randomTensor(makeType({c.n}), 3);
+  Tensor b = randomTensor(makeType(shapeOf(c.k, c.n, transposeB)), 2),
+         bias = randomTensor(makeType({c.n}), 3);
   Shape yShape = shapeOf(c.m, c.n, false);
   std::vector<double> y(count(yShape));
   for (int64_t g = 0; g < count(c.batch); ++g) {
@@ -31,8 +34,10 @@ TEST_P(MatMulTest, Forward) {
       for (int64_t j = 0; j < c.n; ++j) {
         double sum = withBias ? bias.values[j] : 0;
         for (int64_t l = 0; l < c.k; ++l) {
-          sum += a.values[g * c.m * c.k + (transposeA ? l * c.m + i : i * c.k + l)] *
-                 b.values[g * c.k * c.n + (transposeB ? j * c.k + l : l * c.n + j)];
+          sum += a.values[g * c.m * c.k +
+                          (transposeA ? l * c.m + i : i * c.k + l)] *
+                 b.values[g * c.k * c.n +
+                          (transposeB ? j * c.k + l : l * c.n + j)];
         }
         y[(g * c.m + i) * c.n + j] = sum;
       }
@@ -52,10 +57,11 @@ TEST_P(MatMulTest, Forward) {
   expectClose(launch.run()[0], y);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, MatMulTest,
-                         testing::Combine(testing::Values(Case{{}, 5, 7, 3}, Case{{}, 32, 64, 48}, Case{{}, 1, 33, 10},
-                                                          Case{{3}, 4, 5, 6}, Case{{2, 3}, 8, 1, 9},
-                                                          Case{{1}, 6, 4, 1}),
-                                          testing::Bool(), testing::Bool(), testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, MatMulTest,
+    testing::Combine(testing::Values(Case{{}, 5, 7, 3}, Case{{}, 32, 64, 48},
+                                     Case{{}, 1, 33, 10}, Case{{3}, 4, 5, 6},
+                                     Case{{2, 3}, 8, 1, 9}, Case{{1}, 6, 4, 1}),
+                     testing::Bool(), testing::Bool(), testing::Bool()));
 
 } // namespace vdnn::rt::conformance

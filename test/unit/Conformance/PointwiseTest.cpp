@@ -1,4 +1,4 @@
-//===- PointwiseTest.cpp - scalar programs against the same functions in double -----------------------------===//
+//===- PointwiseTest.cpp - scalar programs against plain loops ------------===//
 
 #include "Harness.h"
 
@@ -6,12 +6,13 @@
 
 namespace vdnn::rt::conformance {
 
-static constexpr ElementType kF32 = ElementType::F32, kBool = ElementType::Bool, kI32 = ElementType::I32,
-                             kI64 = ElementType::I64;
+static constexpr ElementType kF32 = ElementType::F32, kBool = ElementType::Bool,
+                             kI32 = ElementType::I32, kI64 = ElementType::I64;
 static const double kNaN = std::numeric_limits<double>::quiet_NaN();
 static const double kInf = std::numeric_limits<double>::infinity();
 
-static Launch pointwise(std::vector<Instruction> program, std::vector<uint32_t> results) {
+static Launch pointwise(std::vector<Instruction> program,
+                        std::vector<uint32_t> results) {
   Launch launch("pointwise");
   launch.program(std::move(program), std::move(results));
   return launch;
@@ -58,7 +59,8 @@ TEST(PointwiseTest, UnaryFunctions) {
     SCOPED_TRACE(c.code);
     Tensor x = randomTensor(makeType({37, 91}), 1, c.low, c.high);
     Launch launch = pointwise({{c.code, {0}}}, {1});
-    expectClose(launch.read(x).write(x.type).run()[0], apply(x, c.function).values, 1e-6);
+    expectClose(launch.read(x).write(x.type).run()[0],
+                apply(x, c.function).values, 1e-6);
   }
 }
 
@@ -80,7 +82,8 @@ TEST(PointwiseTest, BinaryFunctions) {
       {"maxnumf", [](double a, double b) { return std::max(a, b); }},
       {"minnumf", [](double a, double b) { return std::min(a, b); }},
   };
-  Tensor a = randomTensor(makeType({3000}), 1, 0.5, 3), b = randomTensor(makeType({3000}), 2, 0.5, 3);
+  Tensor a = randomTensor(makeType({3000}), 1, 0.5, 3),
+         b = randomTensor(makeType({3000}), 2, 0.5, 3);
   for (const Case &c : cases) {
     SCOPED_TRACE(c.code);
     std::vector<double> expected;
@@ -93,7 +96,8 @@ TEST(PointwiseTest, BinaryFunctions) {
 }
 
 TEST(PointwiseTest, NaN) {
-  Tensor a = tensor(makeType({4}), {kNaN, 1, kNaN, 2}), b = tensor(makeType({4}), {1, kNaN, kNaN, 3});
+  Tensor a = tensor(makeType({4}), {kNaN, 1, kNaN, 2}),
+         b = tensor(makeType({4}), {1, kNaN, kNaN, 3});
   auto check = [&](const char *code, const std::vector<double> &expected) {
     SCOPED_TRACE(code);
     Launch launch = pointwise({{code, {0, 1}}}, {2});
@@ -106,11 +110,16 @@ TEST(PointwiseTest, NaN) {
 }
 
 TEST(PointwiseTest, FloatComparisons) {
-  Tensor a = tensor(makeType({5}), {1, 2, 3, kNaN, kInf}), b = tensor(makeType({5}), {2, 2, 2, 2, kInf});
+  Tensor a = tensor(makeType({5}), {1, 2, 3, kNaN, kInf}),
+         b = tensor(makeType({5}), {2, 2, 2, 2, kInf});
   auto check = [&](const char *predicate, const std::vector<double> &expected) {
     SCOPED_TRACE(predicate);
     Launch launch = pointwise({{"cmpf", {0, 1}, kBool, predicate}}, {2});
-    expectClose(launch.read(a).read(b).write(makeType({5}, Layout::RowMajor, kBool)).run()[0], expected, 0);
+    expectClose(launch.read(a)
+                    .read(b)
+                    .write(makeType({5}, Layout::RowMajor, kBool))
+                    .run()[0],
+                expected, 0);
   };
   check("oeq", {0, 1, 0, 0, 1});
   check("ogt", {0, 0, 1, 0, 0});
@@ -129,7 +138,8 @@ TEST(PointwiseTest, FloatComparisons) {
 }
 
 TEST(PointwiseTest, Integers) {
-  for (ElementType element : {ElementType::I64, kI32, ElementType::I16, ElementType::I8}) {
+  for (ElementType element :
+       {ElementType::I64, kI32, ElementType::I16, ElementType::I8}) {
     schedule::TypeT type = makeType({3}, Layout::RowMajor, element);
     Tensor a = tensor(type, {7, -6, 3}), b = tensor(type, {2, 4, -3});
     auto check = [&](const char *code, const std::vector<double> &expected) {
@@ -148,23 +158,43 @@ TEST(PointwiseTest, Integers) {
     check("ori", {7 | 2, -6 | 4, 3 | -3});
     check("xori", {7 ^ 2, -6 ^ 4, 3 ^ -3});
     Launch less = pointwise({{"cmpi", {0, 1}, kBool, "slt"}}, {2});
-    expectClose(less.read(a).read(b).write(makeType({3}, Layout::RowMajor, kBool)).run()[0], {0, 1, 0}, 0);
+    expectClose(less.read(a)
+                    .read(b)
+                    .write(makeType({3}, Layout::RowMajor, kBool))
+                    .run()[0],
+                {0, 1, 0}, 0);
     Launch lessUnsigned = pointwise({{"cmpi", {0, 1}, kBool, "ult"}}, {2});
-    expectClose(lessUnsigned.read(a).read(b).write(makeType({3}, Layout::RowMajor, kBool)).run()[0], {0, 0, 1}, 0);
+    expectClose(lessUnsigned.read(a)
+                    .read(b)
+                    .write(makeType({3}, Layout::RowMajor, kBool))
+                    .run()[0],
+                {0, 0, 1}, 0);
   }
 }
 
 TEST(PointwiseTest, Conversions) {
   Tensor x = tensor(makeType({4}), {1.75, -2.5, 0, 100});
   Launch toInt = pointwise({{"fptosi", {0}, kI32}}, {1});
-  expectClose(toInt.read(x).write(makeType({4}, Layout::RowMajor, kI32)).run()[0], {1, -2, 0, 100}, 0);
+  expectClose(
+      toInt.read(x).write(makeType({4}, Layout::RowMajor, kI32)).run()[0],
+      {1, -2, 0, 100}, 0);
   Launch back = pointwise({{"sitofp", {0}, kF32}}, {1});
-  expectClose(back.read(tensor(makeType({2}, Layout::RowMajor, kI64), {-3, 9})).write(makeType({2})).run()[0], {-3, 9}, 0);
+  expectClose(back.read(tensor(makeType({2}, Layout::RowMajor, kI64), {-3, 9}))
+                  .write(makeType({2}))
+                  .run()[0],
+              {-3, 9}, 0);
   Launch truth = pointwise({{"uitofp", {0}, kF32}}, {1});
-  expectClose(truth.read(tensor(makeType({2}, Layout::RowMajor, kBool), {1, 0})).write(makeType({2})).run()[0], {1, 0}, 0);
-  Launch wide = pointwise({{"extf", {0}, ElementType::F64}, {"truncf", {1}, kF32}}, {1, 2});
+  expectClose(truth.read(tensor(makeType({2}, Layout::RowMajor, kBool), {1, 0}))
+                  .write(makeType({2}))
+                  .run()[0],
+              {1, 0}, 0);
+  Launch wide = pointwise(
+      {{"extf", {0}, ElementType::F64}, {"truncf", {1}, kF32}}, {1, 2});
   std::vector<Tensor> results =
-      wide.read(x).write(makeType({4}, Layout::RowMajor, ElementType::F64)).write(makeType({4})).run();
+      wide.read(x)
+          .write(makeType({4}, Layout::RowMajor, ElementType::F64))
+          .write(makeType({4}))
+          .run();
   expectClose(results[0], x.values, 0);
   expectClose(results[1], x.values, 0);
 }
@@ -179,15 +209,18 @@ TEST(PointwiseTest, SelectAndLogic) {
                              {"andi", {3, 4}, kBool},
                              {"select", {5, 0, 1}}},
                             {6});
-  expectClose(launch.read(x).write(x.type).run()[0], apply(x, [](double v) { return v > 0 && v < 1 ? v : 0; }).values, 0);
+  expectClose(launch.read(x).write(x.type).run()[0],
+              apply(x, [](double v) { return v > 0 && v < 1 ? v : 0; }).values,
+              0);
 }
 
 TEST(PointwiseTest, Broadcasting) {
   for (Layout layout : {Layout::RowMajor, Layout::ChannelsLast}) {
     Shape shape = {3, 20, 7, 9};
     Tensor x = randomTensor(makeType(shape, layout), 1);
-    for (const Shape &other : {Shape{1, 20, 1, 1}, Shape{3, 1, 1, 1}, Shape{1, 1, 1, 1}, Shape{1, 1, 7, 9}, Shape{3, 20, 1, 9},
-                               Shape{3, 1, 7, 9}}) {
+    for (const Shape &other :
+         {Shape{1, 20, 1, 1}, Shape{3, 1, 1, 1}, Shape{1, 1, 1, 1},
+          Shape{1, 1, 7, 9}, Shape{3, 20, 1, 9}, Shape{3, 1, 7, 9}}) {
       Tensor b = randomTensor(makeType(other, layout), 2);
       std::vector<double> expected;
       for (int64_t i = 0; i < count(shape); ++i) {
@@ -200,32 +233,48 @@ TEST(PointwiseTest, Broadcasting) {
         expected.push_back(x.values[i] - b.values[at]);
       }
       Launch launch = pointwise({{"subf", {0, 1}}}, {2});
-      expectClose(launch.read(x).read(b).write(x.type).run()[0], expected, 1e-6);
+      expectClose(launch.read(x).read(b).write(x.type).run()[0], expected,
+                  1e-6);
     }
   }
 }
 
 TEST(PointwiseTest, NoInputs) {
   Launch launch = pointwise({{"constant", {}, kF32, "", 0.5}}, {0});
-  expectClose(launch.write(makeType({2000})).run()[0], std::vector<double>(2000, 0.5), 0);
+  expectClose(launch.write(makeType({2000})).run()[0],
+              std::vector<double>(2000, 0.5), 0);
 }
 
 TEST(PointwiseTest, InPlace) {
-  Tensor a = randomTensor(makeType({5000}), 1), b = randomTensor(makeType({5000}), 2);
+  Tensor a = randomTensor(makeType({5000}), 1),
+         b = randomTensor(makeType({5000}), 2);
   std::vector<double> sum, product, first = a.values;
   for (size_t i = 0; i < a.values.size(); ++i) {
     sum.push_back(a.values[i] + b.values[i]);
     product.push_back(a.values[i] * b.values[i]);
   }
-  // The first result would destroy an operand of the second one if it were written at once.
-  for (auto [read, write] : {std::pair{0u, 0u}, std::pair{1u, 0u}, std::pair{0u, 1u}, std::pair{1u, 1u}}) {
+  // The first result would destroy an operand of the second one if it were
+  // written at once.
+  for (auto [read, write] : {std::pair{0u, 0u}, std::pair{1u, 0u},
+                             std::pair{0u, 1u}, std::pair{1u, 1u}}) {
     Launch launch = pointwise({{"addf", {0, 1}}, {"mulf", {0, 1}}}, {2, 3});
-    std::vector<Tensor> results = launch.read(a).read(b).write(a.type).write(a.type).inPlace(read, write).run();
+    std::vector<Tensor> results = launch.read(a)
+                                      .read(b)
+                                      .write(a.type)
+                                      .write(a.type)
+                                      .inPlace(read, write)
+                                      .run();
     expectClose(results[0], sum, 1e-6);
     expectClose(results[1], product, 1e-6);
   }
   Launch both = pointwise({{"addf", {0, 1}}, {"mulf", {0, 1}}}, {2, 3});
-  std::vector<Tensor> results = both.read(a).read(b).write(a.type).write(a.type).inPlace(0, 1).inPlace(1, 0).run();
+  std::vector<Tensor> results = both.read(a)
+                                    .read(b)
+                                    .write(a.type)
+                                    .write(a.type)
+                                    .inPlace(0, 1)
+                                    .inPlace(1, 0)
+                                    .run();
   expectClose(results[0], sum, 1e-6);
   expectClose(results[1], product, 1e-6);
 }
@@ -233,10 +282,29 @@ TEST(PointwiseTest, InPlace) {
 TEST(PointwiseTest, ResultsThatAreInputsOrEqual) {
   Tensor a = randomTensor(makeType({3000}), 1);
   Launch launch = pointwise({{"negf", {0}}}, {0, 1, 1});
-  std::vector<Tensor> results = launch.read(a).write(a.type).write(a.type).write(a.type).run();
+  std::vector<Tensor> results =
+      launch.read(a).write(a.type).write(a.type).write(a.type).run();
   expectClose(results[0], a.values, 0);
   expectClose(results[1], apply(a, [](double v) { return -v; }).values, 0);
   expectClose(results[2], results[1].values, 0);
+}
+
+TEST(PointwiseTest, IdentityInPlace) {
+  Tensor a = randomTensor(makeType({3000}), 1),
+         b = randomTensor(makeType({3000}), 2);
+  Launch identity = pointwise({}, {0});
+  expectClose(identity.read(a).write(a.type).inPlace(0, 0).run()[0], a.values,
+              0);
+  Launch swap = pointwise({}, {1, 0});
+  std::vector<Tensor> results = swap.read(a)
+                                    .read(b)
+                                    .write(a.type)
+                                    .write(a.type)
+                                    .inPlace(0, 0)
+                                    .inPlace(1, 1)
+                                    .run();
+  expectClose(results[0], b.values, 0);
+  expectClose(results[1], a.values, 0);
 }
 
 TEST(PointwiseTest, LongProgram) {
@@ -252,7 +320,8 @@ TEST(PointwiseTest, LongProgram) {
   Tensor x = randomTensor(makeType({2500}), 1);
   Launch launch = pointwise(program, {2 * kCount});
   double factor = 1 + kCount * (kCount + 3) / 2.0;
-  expectClose(launch.read(x).write(x.type).run()[0], apply(x, [&](double v) { return v * factor; }).values, 1e-5);
+  expectClose(launch.read(x).write(x.type).run()[0],
+              apply(x, [&](double v) { return v * factor; }).values, 1e-5);
 }
 
 } // namespace vdnn::rt::conformance

@@ -1,4 +1,4 @@
-//===- PoolTest.cpp - pools and their gradients against plain loops -----------------------------------------===//
+//===- PoolTest.cpp - pools and their gradients against plain loops -------===//
 
 #include "Harness.h"
 
@@ -20,7 +20,9 @@ struct Case {
     Shape shape = {x[0], x[1]};
     for (size_t i = 0; i < spatial(); ++i) {
       int64_t padded = x[i + 2] + pads[i] + pads[spatial() + i];
-      shape.push_back((padded - (kernel[i] - 1) * dilations[i] - 1) / strides[i] + 1 + extra);
+      shape.push_back((padded - (kernel[i] - 1) * dilations[i] - 1) /
+                          strides[i] +
+                      1 + extra);
     }
     return shape;
   }
@@ -35,11 +37,13 @@ class PoolTest : public testing::TestWithParam<Case> {};
 
 } // namespace
 
-
-/// For every element of y, the elements of x under its window, and how many positions lie within the padding's bounds.
-static std::vector<std::pair<std::vector<Tap>, int64_t>> windows(const Case &c) {
+/// For every element of y, the elements of x under its window, and how many
+/// positions lie within the padding's bounds.
+static std::vector<std::pair<std::vector<Tap>, int64_t>>
+windows(const Case &c) {
   Shape yShape = c.yShape();
-  int64_t inSize = count(c.x) / (c.x[0] * c.x[1]), outSize = count(yShape) / (c.x[0] * c.x[1]), taps = count(c.kernel);
+  int64_t inSize = count(c.x) / (c.x[0] * c.x[1]),
+          outSize = count(yShape) / (c.x[0] * c.x[1]), taps = count(c.kernel);
   std::vector<std::pair<std::vector<Tap>, int64_t>> result;
   for (int64_t plane = 0; plane < c.x[0] * c.x[1]; ++plane) {
     for (int64_t p = 0; p < outSize; ++p) {
@@ -49,7 +53,8 @@ static std::vector<std::pair<std::vector<Tap>, int64_t>> windows(const Case &c) 
         int64_t outRest = p, tapRest = t, pixel = 0, scale = 1;
         bool isInside = true, isPadded = true;
         for (size_t d = c.spatial(); d-- > 0;) {
-          int64_t at = outRest % yShape[d + 2] * c.strides[d] - c.pads[d] + tapRest % c.kernel[d] * c.dilations[d];
+          int64_t at = outRest % yShape[d + 2] * c.strides[d] - c.pads[d] +
+                       tapRest % c.kernel[d] * c.dilations[d];
           outRest /= yShape[d + 2];
           tapRest /= c.kernel[d];
           isInside = isInside && at >= 0 && at < c.x[d + 2];
@@ -70,7 +75,9 @@ static std::vector<std::pair<std::vector<Tap>, int64_t>> windows(const Case &c) 
 
 static Launch makeLaunch(const char *kind, const Case &c, bool dilated) {
   Launch launch(kind);
-  launch.ints("kernel", c.kernel).ints("strides", c.strides).ints("pads", c.pads);
+  launch.ints("kernel", c.kernel)
+      .ints("strides", c.strides)
+      .ints("pads", c.pads);
   if (dilated) {
     launch.ints("dilations", c.dilations);
   }
@@ -101,21 +108,26 @@ TEST_P(PoolTest, Max) {
     const Tap *best = &taps.front();
     for (const Tap &tap : taps) {
       double value = x.values[tap.x], largest = x.values[best->x];
-      best = !std::isnan(largest) && (value > largest || std::isnan(value)) ? &tap : best;
+      best = !std::isnan(largest) && (value > largest || std::isnan(value))
+                 ? &tap
+                 : best;
     }
     y.push_back(x.values[best->x]);
     index.push_back(static_cast<double>(best->position));
   }
-  Launch plain = makeLaunch("max_pool", c, true), indexed = makeLaunch("max_pool", c, true);
+  Launch plain = makeLaunch("max_pool", c, true),
+         indexed = makeLaunch("max_pool", c, true);
   expectClose(plain.read(x).write(activation(c.yShape())).run()[0], y, 0);
-  std::vector<Tensor> results = indexed.read(x).write(activation(c.yShape())).write(indexType(c)).run();
+  std::vector<Tensor> results =
+      indexed.read(x).write(activation(c.yShape())).write(indexType(c)).run();
   expectClose(results[0], y, 0);
   expectClose(results[1], index, 0);
 }
 
 TEST_P(PoolTest, MaxBackward) {
   const Case &c = GetParam();
-  Tensor x = coarse(activation(c.x), 2), dy = randomTensor(activation(c.yShape()), 3);
+  Tensor x = coarse(activation(c.x), 2),
+         dy = randomTensor(activation(c.yShape()), 3);
   Tensor y{activation(c.yShape()), {}}, index{indexType(c), {}};
   std::vector<double> dx(x.values.size());
   for (const auto &[taps, padded] : windows(c)) {
@@ -127,45 +139,65 @@ TEST_P(PoolTest, MaxBackward) {
     y.values.push_back(x.values[best->x]);
     index.values.push_back(static_cast<double>(best->position));
   }
-  Launch fromIndex = makeLaunch("max_pool_backward", c, true), fromForward = makeLaunch("max_pool_backward", c, true);
-  expectClose(fromIndex.read(dy).read(index).write(activation(c.x)).run()[0], dx, 1e-6);
-  expectClose(fromForward.read(dy).read(x).read(y).write(activation(c.x)).run()[0], dx, 1e-6);
+  Launch fromIndex = makeLaunch("max_pool_backward", c, true),
+         fromForward = makeLaunch("max_pool_backward", c, true);
+  expectClose(fromIndex.read(dy).read(index).write(activation(c.x)).run()[0],
+              dx, 1e-6);
+  expectClose(
+      fromForward.read(dy).read(x).read(y).write(activation(c.x)).run()[0], dx,
+      1e-6);
 }
 
 TEST_P(PoolTest, Average) {
   Case c = GetParam();
   c.dilations.assign(c.spatial(), 1);
   for (bool includePad : {false, true}) {
-    Tensor x = randomTensor(activation(c.x), 4), dy = randomTensor(activation(c.yShape()), 5);
+    Tensor x = randomTensor(activation(c.x), 4),
+           dy = randomTensor(activation(c.yShape()), 5);
     std::vector<double> y, dx(x.values.size());
     for (const auto &[taps, padded] : windows(c)) {
-      double divisor = static_cast<double>(includePad ? padded : static_cast<int64_t>(taps.size())), sum = 0;
+      double divisor = static_cast<double>(
+                 includePad ? padded : static_cast<int64_t>(taps.size())),
+             sum = 0;
       for (const Tap &tap : taps) {
         sum += x.values[tap.x];
         dx[tap.x] += dy.values[y.size()] / divisor;
       }
       y.push_back(sum / divisor);
     }
-    Launch forward = makeLaunch("avg_pool", c, false), backward = makeLaunch("avg_pool_backward", c, false);
+    Launch forward = makeLaunch("avg_pool", c, false),
+           backward = makeLaunch("avg_pool_backward", c, false);
     if (includePad) {
       forward.ints("count_include_pad", {1});
       backward.ints("count_include_pad", {1});
     }
-    expectClose(forward.read(x).write(activation(c.yShape())).run()[0], y, 1e-6);
+    expectClose(forward.read(x).write(activation(c.yShape())).run()[0], y,
+                1e-6);
     expectClose(backward.read(dy).write(activation(c.x)).run()[0], dx, 1e-6);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, PoolTest,
-    testing::Values(Case{"two", {2, 16, 8, 8}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}},
-                    Case{"overlapping", {2, 20, 13, 11}, {3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}},
-                    Case{"wide", {1, 300, 6, 6}, {3, 2}, {1, 2}, {1, 0, 0, 1}, {1, 1}},
-                    Case{"dilated", {2, 5, 12, 12}, {3, 3}, {2, 1}, {1, 1, 1, 1}, {2, 2}},
-                    Case{"whole", {3, 70, 7, 7}, {7, 7}, {1, 1}, {0, 0, 0, 0}, {1, 1}},
-                    Case{"ceil", {2, 8, 7, 7}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}, 1},
-                    Case{"line", {2, 3, 17}, {4}, {3}, {1, 2}, {1}},
-                    Case{"volume", {1, 6, 5, 6, 4}, {2, 3, 2}, {2, 1, 1}, {0, 1, 1, 0, 1, 0}, {1, 1, 1}}),
+    testing::Values(
+        Case{"two", {2, 16, 8, 8}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}},
+        Case{"overlapping",
+             {2, 20, 13, 11},
+             {3, 3},
+             {2, 2},
+             {1, 1, 1, 1},
+             {1, 1}},
+        Case{"wide", {1, 300, 6, 6}, {3, 2}, {1, 2}, {1, 0, 0, 1}, {1, 1}},
+        Case{"dilated", {2, 5, 12, 12}, {3, 3}, {2, 1}, {1, 1, 1, 1}, {2, 2}},
+        Case{"whole", {3, 70, 7, 7}, {7, 7}, {1, 1}, {0, 0, 0, 0}, {1, 1}},
+        Case{"ceil", {2, 8, 7, 7}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}, 1},
+        Case{"line", {2, 3, 17}, {4}, {3}, {1, 2}, {1}},
+        Case{"volume",
+             {1, 6, 5, 6, 4},
+             {2, 3, 2},
+             {2, 1, 1},
+             {0, 1, 1, 0, 1, 0},
+             {1, 1, 1}}),
     [](const auto &info) { return info.param.name; });
 
 } // namespace vdnn::rt::conformance

@@ -1,4 +1,4 @@
-//===- ReduceTest.cpp - reductions against plain loops ------------------------------------------------------===//
+//===- ReduceTest.cpp - reductions against plain loops --------------------===//
 
 #include "Harness.h"
 
@@ -14,11 +14,13 @@ struct Case {
   std::vector<int64_t> axes;
 };
 
-class ReduceTest : public testing::TestWithParam<std::tuple<Case, std::string, Layout>> {};
+class ReduceTest
+    : public testing::TestWithParam<std::tuple<Case, std::string, Layout>> {};
 
 } // namespace
 
-static std::vector<double> reduce(const Tensor &x, const Shape &yShape, const std::string &kind) {
+static std::vector<double> reduce(const Tensor &x, const Shape &yShape,
+                                  const std::string &kind) {
   double initial = kind == "prod"  ? 1
                    : kind == "max" ? -std::numeric_limits<double>::infinity()
                    : kind == "min" ? std::numeric_limits<double>::infinity()
@@ -40,38 +42,53 @@ static std::vector<double> reduce(const Tensor &x, const Shape &yShape, const st
                                  : acc + value;
   }
   for (double &value : y) {
-    value /= kind == "mean" ? static_cast<double>(x.values.size()) / static_cast<double>(y.size()) : 1;
+    value /= kind == "mean" ? static_cast<double>(x.values.size()) /
+                                  static_cast<double>(y.size())
+                            : 1;
   }
   return y;
 }
 
 TEST_P(ReduceTest, Float) {
   auto [c, kind, layout] = GetParam();
-  Tensor x = randomTensor(makeType(c.x, layout), 1, kind == "prod" ? 0.95 : -1, kind == "prod" ? 1.05 : 1);
+  Tensor x = randomTensor(makeType(c.x, layout), 1, kind == "prod" ? 0.95 : -1,
+                          kind == "prod" ? 1.05 : 1);
   Shape yShape = c.x;
   for (int64_t axis : c.axes) {
     yShape[axis] = 1;
   }
   Launch launch("reduce");
-  launch.text("kind", kind).ints("axes", c.axes).read(x).write(makeType(yShape, layout));
+  launch.text("kind", kind)
+      .ints("axes", c.axes)
+      .read(x)
+      .write(makeType(yShape, layout));
   expectClose(launch.run()[0], reduce(x, yShape, kind), 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ReduceTest,
-                         testing::Combine(testing::Values(Case{{3, 5, 4, 6}, {2, 3}}, Case{{3, 5, 4, 6}, {0, 2, 3}},
-                                                          Case{{3, 5, 4, 6}, {1}}, Case{{3, 5, 4, 6}, {0, 1, 2, 3}},
-                                                          Case{{200, 7}, {0}}, Case{{7, 200}, {1}},
-                                                          Case{{2, 3, 4, 5, 6}, {0, 2, 4}}, Case{{4, 3}, {}},
-                                                          Case{{1, 1}, {0}}),
-                                          testing::Values("sum", "mean", "max", "min", "prod", "sum_square"),
-                                          testing::Values(Layout::RowMajor, Layout::ChannelsLast)));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ReduceTest,
+    testing::Combine(
+        testing::Values(Case{{3, 5, 4, 6}, {2, 3}},
+                        Case{{3, 5, 4, 6}, {0, 2, 3}}, Case{{3, 5, 4, 6}, {1}},
+                        Case{{3, 5, 4, 6}, {0, 1, 2, 3}}, Case{{200, 7}, {0}},
+                        Case{{7, 200}, {1}}, Case{{2, 3, 4, 5, 6}, {0, 2, 4}},
+                        Case{{4, 3}, {}}, Case{{1, 1}, {0}}),
+        testing::Values("sum", "mean", "max", "min", "prod", "sum_square"),
+        testing::Values(Layout::RowMajor, Layout::ChannelsLast)));
 
 TEST(ReduceTest, Integers) {
   for (ElementType element : {ElementType::I64, ElementType::I32}) {
-    Tensor x = tensor(makeType({2, 3}, Layout::RowMajor, element), {1, -7, 3, 40, 50, 60});
+    Tensor x = tensor(makeType({2, 3}, Layout::RowMajor, element),
+                      {1, -7, 3, 40, 50, 60});
     Launch sum("reduce"), most("reduce");
-    sum.text("kind", "sum").ints("axes", {1}).read(x).write(makeType({2, 1}, Layout::RowMajor, element));
-    most.text("kind", "max").ints("axes", {0}).read(x).write(makeType({1, 3}, Layout::RowMajor, element));
+    sum.text("kind", "sum")
+        .ints("axes", {1})
+        .read(x)
+        .write(makeType({2, 1}, Layout::RowMajor, element));
+    most.text("kind", "max")
+        .ints("axes", {0})
+        .read(x)
+        .write(makeType({1, 3}, Layout::RowMajor, element));
     expectClose(sum.run()[0], {-3, 150}, 0);
     expectClose(most.run()[0], {40, 50, 60}, 0);
   }
@@ -80,7 +97,10 @@ TEST(ReduceTest, Integers) {
 TEST(ReduceTest, MaximumOfNaN) {
   double nan = std::numeric_limits<double>::quiet_NaN();
   Launch launch("reduce");
-  launch.text("kind", "max").ints("axes", {1}).read(tensor(makeType({2, 2}), {nan, 5, 5, nan})).write(makeType({2, 1}));
+  launch.text("kind", "max")
+      .ints("axes", {1})
+      .read(tensor(makeType({2, 2}), {nan, 5, 5, nan}))
+      .write(makeType({2, 1}));
   expectClose(launch.run()[0], {nan, nan}, 0);
 }
 

@@ -1,4 +1,4 @@
-//===- RejectionTest.cpp - what a backend must refuse to prepare --------------------------------------------===//
+//===- RejectionTest.cpp - what a backend must refuse to prepare ----------===//
 
 #include "Harness.h"
 
@@ -12,8 +12,13 @@ static void expectRefused(const Launch &launch, const std::string &part) {
 
 static Launch conv(Shape x, Shape w, Shape y) {
   Launch launch("conv");
-  launch.ints("strides", {1, 1}).ints("dilations", {1, 1}).ints("pads", {0, 0, 0, 0}).ints("group", {1});
-  launch.read(randomTensor(activation(x), 1)).read(randomTensor(activation(w), 2)).write(activation(y));
+  launch.ints("strides", {1, 1})
+      .ints("dilations", {1, 1})
+      .ints("pads", {0, 0, 0, 0})
+      .ints("group", {1});
+  launch.read(randomTensor(activation(x), 1))
+      .read(randomTensor(activation(w), 2))
+      .write(activation(y));
   return launch;
 }
 
@@ -41,24 +46,40 @@ TEST(RejectionTest, TooLittleWorkspace) {
 }
 
 TEST(RejectionTest, WrongShapes) {
-  expectRefused(conv({1, 3, 4, 4}, {5, 3, 1, 1}, {1, 5, 4, 5}), "expected shape [1, 5, 4, 4] of 'y', found [1, 5, 4, 5]");
-  expectRefused(conv({1, 3, 4, 4}, {5, 2, 1, 1}, {1, 5, 4, 4}), "group 1 does not fit");
+  expectRefused(conv({1, 3, 4, 4}, {5, 3, 1, 1}, {1, 5, 4, 5}),
+                "expected shape [1, 5, 4, 4] of 'y', found [1, 5, 4, 5]");
+  expectRefused(conv({1, 3, 4, 4}, {5, 2, 1, 1}, {1, 5, 4, 4}),
+                "group 1 does not fit");
   Launch reduce("reduce");
-  reduce.text("kind", "sum").ints("axes", {2}).read(randomTensor(makeType({2, 3}), 1)).write(makeType({2, 1}));
+  reduce.text("kind", "sum")
+      .ints("axes", {2})
+      .read(randomTensor(makeType({2, 3}), 1))
+      .write(makeType({2, 1}));
   expectRefused(reduce, "axis 2 is outside");
   Launch slice("slice");
-  slice.ints("axis", {1}).ints("offset", {2}).read(randomTensor(makeType({2, 3}), 1)).write(makeType({2, 2}));
+  slice.ints("axis", {1})
+      .ints("offset", {2})
+      .read(randomTensor(makeType({2, 3}), 1))
+      .write(makeType({2, 2}));
   expectRefused(slice, "reaches outside axis 1");
 }
 
 TEST(RejectionTest, WrongLayoutsAndElements) {
   Launch launch("max_pool");
-  launch.ints("kernel", {2, 2}).ints("strides", {2, 2}).ints("pads", {0, 0, 0, 0}).ints("dilations", {1, 1});
-  launch.read(randomTensor(makeType({1, 3, 4, 4}), 1)).write(makeType({1, 3, 2, 2}));
+  launch.ints("kernel", {2, 2})
+      .ints("strides", {2, 2})
+      .ints("pads", {0, 0, 0, 0})
+      .ints("dilations", {1, 1});
+  launch.read(randomTensor(makeType({1, 3, 4, 4}), 1))
+      .write(makeType({1, 3, 2, 2}));
   expectRefused(launch, "expected layout 'ChannelsLast'");
   Launch softmax("softmax");
-  softmax.ints("axis", {1}).read(randomTensor(makeType({2, 3}, Layout::RowMajor, ElementType::I32), 1)).write(makeType({2, 3}));
-  expectRefused(softmax, "expected element type 'F32' of 'operand 0', found 'I32'");
+  softmax.ints("axis", {1})
+      .read(
+          randomTensor(makeType({2, 3}, Layout::RowMajor, ElementType::I32), 1))
+      .write(makeType({2, 3}));
+  expectRefused(softmax,
+                "expected element type 'F32' of 'operand 0', found 'I32'");
 }
 
 TEST(RejectionTest, WrongOperandCount) {
@@ -71,32 +92,49 @@ TEST(RejectionTest, InPlacePairs) {
   launch.read(randomTensor(makeType({4, 4}), 1)).write(makeType({4, 4}));
   EXPECT_TRUE(launch.inPlace(0, 0).prepare().ok());
   Launch broadcast = relu();
-  broadcast.read(randomTensor(makeType({1, 4}), 1)).write(makeType({4, 4})).inPlace(0, 0);
+  broadcast.read(randomTensor(makeType({1, 4}), 1))
+      .write(makeType({4, 4}))
+      .inPlace(0, 0);
   expectRefused(broadcast, "result 0 cannot be computed in place of operand 0");
-  expectRefused(conv({1, 3, 4, 4}, {3, 3, 1, 1}, {1, 3, 4, 4}).inPlace(0, 0), "in place");
+  expectRefused(conv({1, 3, 4, 4}, {3, 3, 1, 1}, {1, 3, 4, 4}).inPlace(0, 0),
+                "in place");
 }
 
 TEST(RejectionTest, BadPrograms) {
   Launch unknown("pointwise");
-  unknown.program({{"frobnicate", {0}}}, {1}).read(randomTensor(makeType({4}), 1)).write(makeType({4}));
+  unknown.program({{"frobnicate", {0}}}, {1})
+      .read(randomTensor(makeType({4}), 1))
+      .write(makeType({4}));
   expectRefused(unknown, "'frobnicate'");
   Launch early("pointwise");
-  early.program({{"negf", {1}}}, {1}).read(randomTensor(makeType({4}), 1)).write(makeType({4}));
+  early.program({{"negf", {1}}}, {1})
+      .read(randomTensor(makeType({4}), 1))
+      .write(makeType({4}));
   expectRefused(early, "before it is computed");
   Launch mistyped("pointwise");
-  mistyped.program({{"negf", {0}, ElementType::I32}}, {1}).read(randomTensor(makeType({4}), 1));
-  expectRefused(mistyped.write(makeType({4}, Layout::RowMajor, ElementType::I32)), "is declared 'I32'");
+  mistyped.program({{"negf", {0}, ElementType::I32}}, {1})
+      .read(randomTensor(makeType({4}), 1));
+  expectRefused(
+      mistyped.write(makeType({4}, Layout::RowMajor, ElementType::I32)),
+      "is declared 'I32'");
   Launch absent("pointwise");
-  absent.program({{"negf", {0}}}, {7}).read(randomTensor(makeType({4}), 1)).write(makeType({4}));
+  absent.program({{"negf", {0}}}, {7})
+      .read(randomTensor(makeType({4}), 1))
+      .write(makeType({4}));
   expectRefused(absent, "is no value");
 }
 
 TEST(RejectionTest, LargeWindowsHaveNoIndex) {
   Launch launch("max_pool");
-  launch.ints("kernel", {12, 12}).ints("strides", {1, 1}).ints("pads", {0, 0, 0, 0}).ints("dilations", {1, 1});
+  launch.ints("kernel", {12, 12})
+      .ints("strides", {1, 1})
+      .ints("pads", {0, 0, 0, 0})
+      .ints("dilations", {1, 1});
   schedule::TypeT index = activation({1, 2, 1, 1});
   index.element = ElementType::I8;
-  launch.read(randomTensor(activation({1, 2, 12, 12}), 1)).write(activation({1, 2, 1, 1})).write(index);
+  launch.read(randomTensor(activation({1, 2, 12, 12}), 1))
+      .write(activation({1, 2, 1, 1}))
+      .write(index);
   expectRefused(launch, "144 positions has no index");
 }
 

@@ -1,4 +1,4 @@
-//===- UpdateTest.cpp - the weight update and dropout -------------------------------------------------------===//
+//===- UpdateTest.cpp - the weight update and dropout ---------------------===//
 
 #include "Harness.h"
 
@@ -7,20 +7,26 @@
 
 namespace vdnn::rt::conformance {
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // SGD
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 TEST(SgdTest, Plain) {
   schedule::TypeT type = makeType({7, 3, 3, 3}, Layout::ChannelsLast);
-  Tensor w = randomTensor(type, 1), g = randomTensor(type, 2), rate = tensor(makeType({}), {0.25});
+  Tensor w = randomTensor(type, 1), g = randomTensor(type, 2),
+         rate = tensor(makeType({}), {0.25});
   std::vector<double> expected;
   for (size_t i = 0; i < w.values.size(); ++i) {
     expected.push_back(w.values[i] - 0.25 * (g.values[i] + 0.5 * w.values[i]));
   }
   for (int inPlace : {-1, 0, 1}) {
     Launch launch("sgd");
-    launch.number("momentum", 0).number("weight_decay", 0.5).read(w).read(g).read(rate).write(type);
+    launch.number("momentum", 0)
+        .number("weight_decay", 0.5)
+        .read(w)
+        .read(g)
+        .read(rate)
+        .write(type);
     if (inPlace >= 0) {
       launch.inPlace(static_cast<uint32_t>(inPlace), 0);
     }
@@ -30,18 +36,26 @@ TEST(SgdTest, Plain) {
 
 TEST(SgdTest, Momentum) {
   schedule::TypeT type = makeType({1000});
-  Tensor w = randomTensor(type, 1), g = randomTensor(type, 2), v = randomTensor(type, 3);
+  Tensor w = randomTensor(type, 1), g = randomTensor(type, 2),
+         v = randomTensor(type, 3);
   Tensor rate = tensor(makeType({}), {0.5});
   for (bool nesterov : {false, true}) {
     std::vector<double> newW, newV;
     for (size_t i = 0; i < w.values.size(); ++i) {
       double gradient = g.values[i] + 0.125 * w.values[i];
       newV.push_back(0.75 * v.values[i] + gradient);
-      newW.push_back(w.values[i] - 0.5 * (nesterov ? gradient + 0.75 * newV.back() : newV.back()));
+      newW.push_back(w.values[i] - 0.5 * (nesterov
+                                              ? gradient + 0.75 * newV.back()
+                                              : newV.back()));
     }
     for (bool inPlace : {false, true}) {
       Launch launch("sgd");
-      launch.number("momentum", 0.75).number("weight_decay", 0.125).read(w).read(g).read(rate).read(v);
+      launch.number("momentum", 0.75)
+          .number("weight_decay", 0.125)
+          .read(w)
+          .read(g)
+          .read(rate)
+          .read(v);
       launch.write(type).write(type);
       if (nesterov) {
         launch.ints("nesterov", {1});
@@ -56,40 +70,53 @@ TEST(SgdTest, Momentum) {
   }
 }
 
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Dropout
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 /// Philox4x32-10, from its paper.
-static std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+static std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
+                                      std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
-    uint64_t a = uint64_t{0xD2511F53} * counter[0], b = uint64_t{0xCD9E8D57} * counter[2];
-    counter = {static_cast<uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(b),
-               static_cast<uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(a)};
+    uint64_t a = uint64_t{0xD2511F53} * counter[0],
+             b = uint64_t{0xCD9E8D57} * counter[2];
+    counter = {static_cast<uint32_t>(b >> 32) ^ counter[1] ^ key[0],
+               static_cast<uint32_t>(b),
+               static_cast<uint32_t>(a >> 32) ^ counter[3] ^ key[1],
+               static_cast<uint32_t>(a)};
     key[0] += 0x9E3779B9;
     key[1] += 0xBB67AE85;
   }
   return counter;
 }
 
-static Launch dropout(const Tensor &x, double ratio, int64_t id, int64_t seed, int64_t step) {
+static Launch dropout(const Tensor &x, double ratio, int64_t id, int64_t seed,
+                      int64_t step) {
   Launch launch("dropout");
   launch.number("ratio", ratio).ints("id", {id}).read(x).write(x.type);
-  launch.read(tensor(makeType({}, Layout::RowMajor, ElementType::I64), {static_cast<double>(seed)}));
-  launch.read(tensor(makeType({}, Layout::RowMajor, ElementType::I64), {static_cast<double>(step)}));
+  launch.read(tensor(makeType({}, Layout::RowMajor, ElementType::I64),
+                     {static_cast<double>(seed)}));
+  launch.read(tensor(makeType({}, Layout::RowMajor, ElementType::I64),
+                     {static_cast<double>(step)}));
   return launch;
 }
 
 TEST(DropoutTest, PhiloxKnownAnswer) {
   // From the Random123 distribution.
-  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
-            (std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
+            (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
+                                     0x9b00dbd8}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+                   {0xa4093822, 0x299f31d0}),
+            (std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420,
+                                     0x24126ea1}));
 }
 
 TEST(DropoutTest, BitsAreThoseOfTheDocument) {
-  constexpr int64_t kId = 5, kSeed = (int64_t{7} << 32) + 11, kStep = (int64_t{1} << 33) + 3;
-  for (const Shape &shape : {Shape{1, 1}, Shape{3, 7}, Shape{4, 300}, Shape{2, 33, 5, 9}}) {
+  constexpr int64_t kId = 5, kSeed = (int64_t{7} << 32) + 11,
+                    kStep = (int64_t{1} << 33) + 3;
+  for (const Shape &shape :
+       {Shape{1, 1}, Shape{3, 7}, Shape{4, 300}, Shape{2, 33, 5, 9}}) {
     // The position counts in memory, so the layout matters.
     for (Layout layout : {Layout::RowMajor, Layout::ChannelsLast}) {
       for (double ratio : {0.0, 0.3, 0.5, 0.999}) {
@@ -97,18 +124,24 @@ TEST(DropoutTest, BitsAreThoseOfTheDocument) {
         Tensor memory = Tensor::decode(makeType({count(shape)}), x.encode());
         std::vector<float> expected;
         for (int64_t position = 0; position < count(shape); ++position) {
-          uint32_t word = philox({static_cast<uint32_t>(position / 4), kId, static_cast<uint32_t>(kStep), 2},
+          uint32_t word = philox({static_cast<uint32_t>(position / 4), kId,
+                                  static_cast<uint32_t>(kStep), 2},
                                  {11, 7})[position % 4];
           bool keep = static_cast<double>(word >> 8) / (1 << 24) >= ratio;
-          expected.push_back(keep ? static_cast<float>(memory.values[position]) * static_cast<float>(1 / (1 - ratio)) : 0);
+          expected.push_back(keep
+                                 ? static_cast<float>(memory.values[position]) *
+                                       static_cast<float>(1 / (1 - ratio))
+                                 : 0);
         }
         for (bool inPlace : {false, true}) {
           Launch launch = dropout(x, ratio, kId, kSeed, kStep);
           if (inPlace) {
             launch.inPlace(0, 0);
           }
-          Tensor y = Tensor::decode(makeType({count(shape)}), launch.runForBytes()[0]);
-          expectClose(y, std::vector<double>(expected.begin(), expected.end()), 0);
+          Tensor y =
+              Tensor::decode(makeType({count(shape)}), launch.runForBytes()[0]);
+          expectClose(y, std::vector<double>(expected.begin(), expected.end()),
+                      0);
         }
       }
     }
@@ -117,7 +150,9 @@ TEST(DropoutTest, BitsAreThoseOfTheDocument) {
 
 TEST(DropoutTest, ShareAndIndependence) {
   Tensor ones = tensor(makeType({10000}), std::vector<double>(10000, 1.0));
-  auto kept = [&](int64_t id, int64_t seed, int64_t step) { return dropout(ones, 0.25, id, seed, step).run()[0].values; };
+  auto kept = [&](int64_t id, int64_t seed, int64_t step) {
+    return dropout(ones, 0.25, id, seed, step).run()[0].values;
+  };
   std::vector<double> first = kept(1, 2, 3);
   int64_t zeros = std::count(first.begin(), first.end(), 0.0);
   EXPECT_NEAR(static_cast<double>(zeros), 2500, 200);
