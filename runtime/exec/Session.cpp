@@ -120,11 +120,17 @@ void Session::setTotalSteps(uint64_t total) {
 }
 
 Status Session::step() {
-  bool computes = executor_->device().computes();
-  if (computes) {
+  if (executor_->device().computes()) {
     if (Status status = feed_->fill(*executor_, next_); !status) {
       return status;
     }
+  }
+  return stepWithoutData();
+}
+
+Status Session::stepWithoutData() {
+  bool computes = executor_->device().computes();
+  if (computes) {
     if (Status status = feedScalars(); !status) {
       return status;
     }

@@ -52,8 +52,13 @@ public:
   void setTotalSteps(uint64_t total);
   double rate() const { return rate_.at(next_); }
 
+  void setRate(const RateSchedule &rate) { rate_ = rate; }
+
   /// Runs the next step.
   Status step();
+
+  /// The same on the inputs as they were last written, without data of the session's own.
+  Status stepWithoutData();
 
   /// Value of the output `loss` after the last step, if the plan has one and the device computes.
   std::optional<double> loss() const { return loss_; }
