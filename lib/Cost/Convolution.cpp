@@ -1,10 +1,9 @@
-//===- Convolution.cpp - what the algorithms for convolutions cost
-//-------------------------------------------===//
+//===- Convolution.cpp - what the algorithms for convolutions cost --------===//
 //
 // Names follow cuDNN's. The formulas are the algorithms' textbook descriptions,
 // not a library's measured workspaces, which only a profile can know.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Convolution.h"
 

@@ -1,5 +1,4 @@
-//===- Convolution.h - what the algorithms for convolutions cost
-//---------------------------------------------===//
+//===- Convolution.h - what the algorithms for convolutions cost ----------===//
 
 #ifndef VDNN_LIB_COST_CONVOLUTION_H
 #define VDNN_LIB_COST_CONVOLUTION_H

@@ -1,5 +1,4 @@
-//===- CostModel.cpp - cost models of modelled devices and of the CPU
-//----------------------------------------===//
+//===- CostModel.cpp - cost models of modelled devices and of the CPU -----===//
 
 #include "vdnn/Cost/CostModel.h"
 

@@ -1,5 +1,4 @@
-//===- DeviceFile.cpp - reading device files
-//-----------------------------------------------------------------===//
+//===- DeviceFile.cpp - reading device files ------------------------------===//
 
 #include "DeviceFile.h"
 

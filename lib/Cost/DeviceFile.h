@@ -1,5 +1,4 @@
-//===- DeviceFile.h - a device as its JSON file describes it
-//-------------------------------------------------===//
+//===- DeviceFile.h - a device as its JSON file describes it --------------===//
 
 #ifndef VDNN_LIB_COST_DEVICEFILE_H
 #define VDNN_LIB_COST_DEVICEFILE_H

@@ -1,5 +1,4 @@
-//===- Roofline.cpp - time from operations and bytes
-//---------------------------------------------------------===//
+//===- Roofline.cpp - time from operations and bytes ----------------------===//
 
 #include "Roofline.h"
 

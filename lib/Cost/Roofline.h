@@ -1,5 +1,4 @@
-//===- Roofline.h - time from operations and bytes
-//-----------------------------------------------------------===//
+//===- Roofline.h - time from operations and bytes ------------------------===//
 
 #ifndef VDNN_LIB_COST_ROOFLINE_H
 #define VDNN_LIB_COST_ROOFLINE_H

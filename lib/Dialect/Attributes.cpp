@@ -1,5 +1,4 @@
-//===- Attributes.cpp - assembly of attributes
-//-------------------------------------------------------------===//
+//===- Attributes.cpp - assembly of attributes ----------------------------===//
 
 #include "vdnn/Dialect/VDNN.h"
 

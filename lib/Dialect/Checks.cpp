@@ -1,5 +1,4 @@
-//===- Checks.cpp - what verifiers check again and again
-//-----------------------------------------------------===//
+//===- Checks.cpp - what verifiers check again and again ------------------===//
 
 #include "Checks.h"
 
@@ -103,9 +102,9 @@ LogicalResult vdnn::expectAxis(Operation *op, StringRef name, int64_t axis,
                        int64_t(tensor.shape().size()) - 1);
 }
 
-//===----------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Windows
-//===----------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 LogicalResult vdnn::checkWindows(Operation *op, Windows windows, Named input) {
   size_t spatial = input.shape().size() - 2;

@@ -1,11 +1,10 @@
-//===- Checks.h - what verifiers check again and again
-//-------------------------------------------------------===//
+//===- Checks.h - what verifiers check again and again --------------------===//
 //
 // Each check reports at most one error on `op`: what is wrong with which
 // operand, result or attribute, what was expected, and what was found. Shapes
 // are compared without layouts.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_LIB_DIALECT_CHECKS_H
 #define VDNN_LIB_DIALECT_CHECKS_H
@@ -83,8 +82,7 @@ mlir::LogicalResult checkWindows(mlir::Operation *op, Windows windows,
 mlir::LogicalResult expectWindowed(mlir::Operation *op, Windows windows,
                                    Named input, Named output, bool roundUp);
 
-//===--- what several ops have in common
-//--------------------------------------------------------------------===//
+//===--- what several ops have in common ----------------------------------===//
 
 /// The operands and results of a convolution, or of its gradients: x, w and y,
 /// whichever of them are given and computed.

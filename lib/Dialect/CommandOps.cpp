@@ -1,5 +1,4 @@
-//===- CommandOps.cpp - assembly and verification of the command ops
-//-----------------------------------------===//
+//===- CommandOps.cpp - assembly and verification of the command ops ------===//
 
 #include "Checks.h"
 
@@ -18,7 +17,7 @@
 using namespace mlir;
 using namespace vdnn;
 
-//===----------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Assembly of cmd.launch
 //
 //   vdnn.cmd.launch "conv" algorithm "direct" on compute (@b1 : tensor<...>,
@@ -27,7 +26,7 @@ using namespace vdnn;
 //     array<i64: 1, 1>} program { ... }
 //
 // all on one line but for the program of a pointwise kernel.
-//===----------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 /// Reads `(@b1 : type, @b2 : type)`.
 static ParseResult parseBuffers(OpAsmParser &parser, ArrayAttr &buffers,
@@ -175,9 +174,9 @@ void LaunchOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), inherent);
 }
 
-//===----------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Verification: each op in itself, then its symbols
-//===----------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 /// The views of buffers: as many as buffers, and each a type that tensors of
 /// the dialect have.

@@ -1,5 +1,4 @@
-//===- CommonChecks.cpp - what an op and its gradient both must hold
-//-----------------------------------------===//
+//===- CommonChecks.cpp - what an op and its gradient both must hold ------===//
 
 #include "Checks.h"
 
@@ -106,9 +105,9 @@ LogicalResult vdnn::verifyCrossEntropy(Operation *op, Named logits,
   }
 }
 
-//===----------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Scalar programs
-//===----------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 bool vdnn::isElementType(Type type) {
   return type.isF64() || type.isF32() || type.isF16() || type.isBF16() ||

@@ -1,5 +1,4 @@
-//===- ComputeOps.cpp - what planners ask of the forward ops
-//-------------------------------------------------===//
+//===- ComputeOps.cpp - what planners ask of the forward ops --------------===//
 
 #include "vdnn/Dialect/Shapes.h"
 #include "vdnn/Dialect/VDNN.h"
@@ -24,8 +23,7 @@ static Pairs pairOf(Operation *op, unsigned operand, unsigned result) {
   return {};
 }
 
-//===--- linear
-//----------------------------------------------------------------------------------------------===//
+//===--- linear -----------------------------------------------------------===//
 
 OpClass ConvOp::getOpClass() { return OpClass::Convolution; }
 double ConvOp::getFlops() {
@@ -40,8 +38,7 @@ double MatMulOp::getFlops() {
   return elements(getY().getType()) * (2 * depth + (getBias() ? 1 : 0));
 }
 
-//===--- pooling
-//---------------------------------------------------------------------------------------------===//
+//===--- pooling ----------------------------------------------------------===//
 
 OpClass MaxPoolOp::getOpClass() { return OpClass::Pool; }
 double MaxPoolOp::getFlops() {
@@ -53,8 +50,7 @@ double AvgPoolOp::getFlops() {
   return elements(getY().getType()) * product(getKernel());
 }
 
-//===--- normalisation
-//---------------------------------------------------------------------------------------===//
+//===--- normalisation ----------------------------------------------------===//
 
 // Per element: one add for the mean, a subtract, a multiply and an add for the
 // variance, a multiply-add to apply.
@@ -91,8 +87,7 @@ OpClass DropoutOp::getOpClass() { return OpClass::Dropout; }
 double DropoutOp::getFlops() { return elements(getX().getType()); }
 Pairs DropoutOp::getInPlacePairs() { return pairOf(*this, 0, 0); }
 
-//===--- elementwise
-//-----------------------------------------------------------------------------------------===//
+//===--- elementwise ------------------------------------------------------===//
 
 // A function of one tensor (the other operands are broadcast) is an activation;
 // sums and products of tensors are not.
@@ -138,13 +133,11 @@ double ReduceOp::getFlops() {
          (getKind() == Reduction::SumSquare ? 2 : 1);
 }
 
-//===--- shape
-//-----------------------------------------------------------------------------------------------===//
+//===--- shape ------------------------------------------------------------===//
 
 bool ReshapeOp::isView() { return true; }
 
-//===--- loss and update
-//-------------------------------------------------------------------------------------===//
+//===--- loss and update --------------------------------------------------===//
 
 // The log-softmax of every logit; picking the labels' costs nothing beside it.
 OpClass SoftmaxCrossEntropyOp::getOpClass() { return OpClass::Loss; }

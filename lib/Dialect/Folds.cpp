@@ -1,5 +1,4 @@
-//===- Folds.cpp - ops that say nothing
-//----------------------------------------------------------------------===//
+//===- Folds.cpp - ops that say nothing -----------------------------------===//
 
 #include "vdnn/Dialect/VDNN.h"
 

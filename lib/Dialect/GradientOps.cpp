@@ -1,5 +1,4 @@
-//===- GradientOps.cpp - what planners ask of the backward ops
-//-----------------------------------------------===//
+//===- GradientOps.cpp - what planners ask of the backward ops ------------===//
 
 #include "vdnn/Dialect/Shapes.h"
 #include "vdnn/Dialect/VDNN.h"

@@ -1,5 +1,4 @@
-//===- TransferOps.cpp - assembly of the transfer ops
-//--------------------------------------------------------===//
+//===- TransferOps.cpp - assembly of the transfer ops ---------------------===//
 
 #include "vdnn/Dialect/VDNN.h"
 

@@ -1,5 +1,4 @@
-//===- VDNNDialect.cpp - registration of the dialect
-//--------------------------------------------------------===//
+//===- VDNNDialect.cpp - registration of the dialect ----------------------===//
 
 #include "vdnn/Dialect/VDNN.h"
 

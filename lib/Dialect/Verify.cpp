@@ -1,5 +1,4 @@
-//===- Verify.cpp - what the forward ops must hold
-//-----------------------------------------------------------===//
+//===- Verify.cpp - what the forward ops must hold ------------------------===//
 
 #include "Checks.h"
 
@@ -16,8 +15,7 @@ using namespace vdnn;
 static constexpr size_t kMaxRank = 8;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-//===--- linear
-//----------------------------------------------------------------------------------------------===//
+//===--- linear -----------------------------------------------------------===//
 
 LogicalResult ConvOp::verify() {
   Named x{"x", getX()}, w{"w", getW()}, y{"y", getY()};
@@ -57,8 +55,7 @@ LogicalResult MatMulOp::verify() {
   return success();
 }
 
-//===--- pooling
-//---------------------------------------------------------------------------------------------===//
+//===--- pooling ----------------------------------------------------------===//
 
 LogicalResult MaxPoolOp::verify() {
   Named x{"x", getX()}, y{"y", getY()};
@@ -76,8 +73,7 @@ LogicalResult AvgPoolOp::verify() {
                     {"x", getX()}, {"y", getY()});
 }
 
-//===--- normalisation
-//---------------------------------------------------------------------------------------===//
+//===--- normalisation ----------------------------------------------------===//
 
 LogicalResult BatchNormOp::verify() {
   Named x{"x", getX()};
@@ -136,8 +132,7 @@ LogicalResult DropoutOp::verify() {
                        std::numeric_limits<uint32_t>::max());
 }
 
-//===--- elementwise and reductions
-//--------------------------------------------------------------------------===//
+//===--- elementwise and reductions ---------------------------------------===//
 
 LogicalResult PointwiseOp::verify() {
   if (getOutputs().empty()) {
@@ -191,8 +186,7 @@ LogicalResult ReduceOp::verify() {
   return expectSameElement(*this, y, x);
 }
 
-//===--- shape
-//-----------------------------------------------------------------------------------------------===//
+//===--- shape ------------------------------------------------------------===//
 
 /// Element count; none if it does not fit.
 static std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
@@ -290,8 +284,7 @@ LogicalResult SliceOp::verify() {
                        x.shape()[getAxis()] - y.shape()[getAxis()]);
 }
 
-//===--- loss and update
-//-------------------------------------------------------------------------------------===//
+//===--- loss and update --------------------------------------------------===//
 
 LogicalResult SoftmaxCrossEntropyOp::verify() {
   Named logits{"logits", getLogits()}, loss{"loss", getLoss()},

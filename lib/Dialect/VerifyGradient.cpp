@@ -1,5 +1,4 @@
-//===- VerifyGradient.cpp - what the backward ops must hold
-//--------------------------------------------------===//
+//===- VerifyGradient.cpp - what the backward ops must hold ---------------===//
 
 #include "Checks.h"
 

@@ -1,10 +1,9 @@
-//===- CostModel.h - how an op can be computed, how long it takes, what the
-//machine is -----------------------===//
+//===- CostModel.h - what planning asks of a device -----------------------===//
 //
 // All that planning knows about a device. docs/cost-model.md explains the model
 // and the files that describe devices.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_COST_COSTMODEL_H
 #define VDNN_COST_COSTMODEL_H

@@ -1,5 +1,4 @@
-//===- Shapes.h - counting elements and operations of shaped types
-//------------------------------------------===//
+//===- Shapes.h - counting elements and operations of shaped types --------===//
 
 #ifndef VDNN_DIALECT_SHAPES_H
 #define VDNN_DIALECT_SHAPES_H

@@ -1,5 +1,4 @@
-//===- VDNN.h - the vdnn dialect: types, attributes, ops
-//------------------------------------------------===//
+//===- VDNN.h - the vdnn dialect: types, attributes, ops ------------------===//
 
 #ifndef VDNN_DIALECT_VDNN_H
 #define VDNN_DIALECT_VDNN_H

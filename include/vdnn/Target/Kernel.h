@@ -1,10 +1,9 @@
-//===- Kernel.h - compute ops and types in the terms of the schedule
-//----------------------------------------===//
+//===- Kernel.h - compute ops and types in the terms of the schedule ------===//
 //
 // docs/kernels.md says what a kernel carries; this is the one place that writes
 // it. Thread-safe for different ops.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_TARGET_KERNEL_H
 #define VDNN_TARGET_KERNEL_H

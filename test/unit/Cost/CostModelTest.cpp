@@ -1,5 +1,4 @@
-//===- CostModelTest.cpp - costs of single ops
-//------------------------------------------------------------===//
+//===- CostModelTest.cpp - costs of single ops ----------------------------===//
 
 #include "vdnn/Cost/CostModel.h"
 #include "vdnn/Dialect/VDNN.h"

@@ -1,5 +1,4 @@
-//===- DeviceFileTest.cpp - device files, valid and damaged
-//-----------------------------------------------===//
+//===- DeviceFileTest.cpp - device files, valid and damaged ---------------===//
 
 #include "lib/Cost/DeviceFile.h"
 

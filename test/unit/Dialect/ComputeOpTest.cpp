@@ -1,5 +1,4 @@
-//===- ComputeOpTest.cpp - what planners ask of compute ops
-//-----------------------------------------------===//
+//===- ComputeOpTest.cpp - what planners ask of compute ops ---------------===//
 
 #include "vdnn/Dialect/VDNN.h"
 

@@ -1,5 +1,4 @@
-//===- KernelTest.cpp - compute ops as kernels of the schedule
-//--------------------------------------------===//
+//===- KernelTest.cpp - compute ops as kernels of the schedule ------------===//
 
 #include "vdnn/Target/Kernel.h"
 
