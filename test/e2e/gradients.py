@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Gradients and one SGD step of real networks against PyTorch's, per parameter.
+
+Both sides start from the same weights (PyTorch's initialisation), see the same images, have dropout off, and take one step with momentum and weight
+decay. Gradients, updated weights and running statistics must agree within ||a - b|| / ||b|| <= 1e-4 in fp32.
+
+Deep nets with batch normalisation magnify rounding: two correct fp32 programs differ from each other about as much as each differs from exact
+arithmetic. So PyTorch in fp64 is the reference, and PyTorch's own fp32 error against it is printed beside ours.
+"""
+
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+import torchvision
+from torch import nn
+
+import tools
+
+RATE, MOMENTUM, DECAY = 0.01, 0.9, 1e-4
+WARM_VELOCITY = 0.01  # so that one step shows what momentum does
+
+
+def overfeat():
+    """OverFeat's fast net, in the exported model's numbering."""
+    def conv(inputs, outputs, kernel, **more):
+        return [nn.Conv2d(inputs, outputs, kernel, **more), nn.ReLU()]
+
+    def pool():
+        return [nn.MaxPool2d(2, 2)]
+
+    return nn.Sequential(
+        *conv(3, 96, 11, stride=4), *pool(), *conv(96, 256, 5), *pool(), *conv(256, 512, 3, padding=1), *conv(512, 1024, 3, padding=1),
+        *conv(1024, 1024, 3, padding=1), *pool(), nn.Flatten(), nn.Linear(36864, 3072), nn.ReLU(), nn.Dropout(), nn.Linear(3072, 4096), nn.ReLU(),
+        nn.Dropout(), nn.Linear(4096, 1000))
+
+
+# Name: network, input name, image size, batch.
+NETWORKS = {
+    "alexnet": (lambda: torchvision.models.alexnet(weights=None), "x", 224, 2),
+    "overfeat": (overfeat, "input", 231, 2),
+    "vgg16": (lambda: torchvision.models.vgg16(weights=None), "x", 224, 1),
+    "googlenet": (lambda: torchvision.models.googlenet(weights=None, aux_logits=False, init_weights=False), "x", 224, 2),
+    "resnet50": (lambda: torchvision.models.resnet50(weights=None), "x", 224, 2),
+}
+
+
+def state_of(network):
+    return {name: value.detach().to(torch.float32).numpy().copy() for name, value in network.state_dict().items()
+            if not name.endswith("num_batches_tracked")}
+
+
+def torch_step(network, images, labels, dtype):
+    """One step of PyTorch; gradients and the state after it."""
+    network.to(dtype).train()
+    for module in network.modules():
+        if isinstance(module, nn.Dropout):
+            module.eval()
+    optimizer = torch.optim.SGD(network.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
+    for parameter in network.parameters():
+        optimizer.state[parameter]["momentum_buffer"] = torch.full_like(parameter, WARM_VELOCITY)
+    loss = nn.functional.cross_entropy(network(torch.from_numpy(images).to(dtype)), torch.from_numpy(labels))
+    loss.backward()
+    gradients = {name: parameter.grad.double().numpy() for name, parameter in network.named_parameters()}
+    optimizer.step()
+    state = {name: value.detach().double().numpy() for name, value in network.state_dict().items()}
+    return loss.item(), gradients, state
+
+
+def biased_statistics(network):
+    """Makes the running variances of PyTorch's batch norms ONNX's: those of the biased variance."""
+    def correct(module, inputs, _):
+        count = inputs[0].numel() / inputs[0].shape[1]
+        kept = (1 - module.momentum) * torch.ones_like(module.running_var)
+        with torch.no_grad():
+            module.running_var.copy_(kept + (module.running_var - kept) * (count - 1) / count)
+
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.register_forward_hook(correct)
+
+
+def error(a, b):
+    scale = np.linalg.norm(b)
+    return np.linalg.norm(a.astype(np.float64) - b) / scale if scale else np.linalg.norm(a)
+
+
+def check(name, build, folder, options):
+    make, input_name, size, batch = NETWORKS[name]
+    torch.manual_seed(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network = make()
+    biased_statistics(network)
+    start = state_of(network)
+    velocities = {f"{key}.velocity": np.full(value.shape, WARM_VELOCITY, np.float32) for key, value in network.named_parameters()}
+    tools.write_safetensors(folder / "start.safetensors", {**start, **velocities})
+    generator = np.random.RandomState(2)
+    images = generator.standard_normal((batch, 3, size, size)).astype(np.float32)
+    labels = generator.randint(0, 1000, batch).astype(np.int64)
+    np.save(folder / "images.npy", images)
+    np.save(folder / "labels.npy", labels)
+
+    build.plan(options.models / f"{name}.onnx", folder / "plan.vdnn", f"--batch={batch}", "--loss=cross_entropy", f"--momentum={MOMENTUM}",
+               f"--weight-decay={DECAY}", "--dropout=off", f"--policy={options.policy}")
+    build.run("vdnn-run", folder / "plan.vdnn", "--weights", folder / "start.safetensors", "--data", f"{input_name}={folder}/images.npy", "--data",
+              f"labels={folder}/labels.npy", "--steps", 1, "--rate", RATE, "--dump-gradients", folder / "gradients.safetensors", "--save",
+              folder / "end.safetensors")
+    ours = tools.read_safetensors(folder / "gradients.safetensors"), tools.read_safetensors(folder / "end.safetensors")
+
+    _, *single = torch_step(network, images, labels, torch.float32)
+    network.load_state_dict({key: torch.from_numpy(value) for key, value in start.items()}, strict=False)
+    network.zero_grad()
+    _, *exact = torch_step(network, images, labels, torch.float64)
+
+    problems = []
+    for what, mine, theirs, reference in zip(("gradient", "new value"), ours, single, exact):
+        worst = (0.0, 0.0, "none")
+        for key, value in reference.items():
+            if key.endswith("num_batches_tracked"):
+                continue
+            if key not in mine:
+                problems.append(f"{name}: no {what} of '{key}'")
+                continue
+            found = error(mine[key], value)
+            worst = max(worst, (found, error(theirs[key], value), key))
+            if not found <= options.tolerance:
+                problems.append(f"{name}: {what} of '{key}' differs by {found:.2e}, PyTorch's fp32 by {error(theirs[key], value):.2e}, "
+                                f"allowed {options.tolerance:.0e}")
+        print(f"  {what}: {len(reference)} tensors, worst {worst[0]:.2e} (PyTorch fp32 there {worst[1]:.2e}) at '{worst[2]}'", flush=True)
+    return problems
+
+
+def main():
+    parser = tools.parser(__doc__)
+    parser.add_argument("networks", nargs="*", default=[], metavar="network", help="of " + ", ".join(NETWORKS) + " (default: all)")
+    parser.add_argument("--models", type=Path, default=tools.MODELS, help="folder of the .onnx files")
+    parser.add_argument("--policy", default="none", help="vdnn-opt's --policy")
+    parser.add_argument("--tolerance", type=float, default=1e-4)
+    options = parser.parse_args()
+    unknown = set(options.networks) - set(NETWORKS)
+    if unknown:
+        sys.exit(f"unknown network '{unknown.pop()}'; expected one of {', '.join(NETWORKS)}")
+    build = tools.Tools(options.build_dir)
+    problems = []
+    for name in options.networks or NETWORKS:
+        begin = time.time()
+        print(f"{name}:", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            problems += check(name, build, Path(folder), options)
+        print(f"  {time.time() - begin:.1f} s")
+    tools.fail_if(problems, "gradients and updates agree with PyTorch's")
+
+
+if __name__ == "__main__":
+    main()
