@@ -48,13 +48,14 @@ rt::Result<std::vector<HostTensor>> readNumbered(const fs::path &folder, const s
   return tensors;
 }
 
-/// The plan's tensor that a file means: the one of its name, else the one at its place among those of the role.
+/// The plan's tensor that a file means: the one of the role that has its name, else the one at its place among those of the
+/// role. A value inside the network may have an output's name, where the output is a copy of it.
 rt::Result<uint32_t> match(const rt::Executor &executor, schedule::Role role, const HostTensor &tensor, size_t position) {
-  if (std::optional<uint32_t> index = executor.find(tensor.name)) {
+  const auto &tensors = executor.schedule().tensors;
+  if (std::optional<uint32_t> index = executor.find(tensor.name); index && tensors[*index]->role == role) {
     return *index;
   }
   size_t place = 0;
-  const auto &tensors = executor.schedule().tensors;
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i]->role == role && !rt::isReserved(*tensors[i]) && place++ == position) {
       return i;
