@@ -130,6 +130,8 @@ private:
   OpBuilder builder;
   llvm::StringSet<> symbols;
   std::vector<std::string> tensorNames;
+  /// Per tensor of the model, the tensor that holds its value at the end of the step, if another one.
+  std::vector<std::optional<planning::TensorId>> newValue;
   std::vector<std::string> bufferNames;
 };
 
@@ -146,6 +148,12 @@ std::string PlanWriter::unique(const std::string &name) {
 /// Tensors keep the names of the model; buffers, which share their table of symbols, give way.
 void PlanWriter::nameSymbols() {
   tensorNames.resize(problem.tensors.size());
+  newValue.resize(problem.tensors.size());
+  for (planning::TensorId id = 0; id < problem.tensors.size(); ++id) {
+    if (problem.tensors[id].tiedTo) {
+      newValue[getOrigin(id)] = id;
+    }
+  }
   for (planning::TensorId id = 0; id < problem.tensors.size(); ++id) {
     if (!problem.tensors[id].tiedTo) {
       tensorNames[id] = unique(problem.tensors[id].name);
@@ -215,13 +223,8 @@ Type PlanWriter::getModelType(planning::TensorId id) {
 void PlanWriter::writeTensor(planning::TensorId id) {
   const planning::Tensor &tensor = problem.tensors[id];
   // The new value of a persistent tensor is the same tensor, one step later.
-  std::optional<uint32_t> exit = program.exit[id];
-  for (planning::TensorId other = 0; other < problem.tensors.size(); ++other) {
-    if (problem.tensors[other].tiedTo && getOrigin(other) == id &&
-        program.exit[other]) {
-      exit = program.exit[other];
-    }
-  }
+  std::optional<uint32_t> exit =
+      program.exit[newValue[id] ? *newValue[id] : id];
   FlatSymbolRefAttr gradientOf;
   if (!planned.gradientOf[id].empty()) {
     gradientOf = ref(planned.gradientOf[id]);

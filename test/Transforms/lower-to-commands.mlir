@@ -1,6 +1,6 @@
 // RUN: vdnn-opt %S/Inputs/step.mlir --pass-pipeline='builtin.module(vdnn-plan{device=titanx policy=all})' | FileCheck %s
 // RUN: vdnn-opt %S/Inputs/step.mlir --pass-pipeline='builtin.module(vdnn-plan{device=titanx policy=all})' | vdnn-opt --vdnn-verify-phase=phase=commands -o /dev/null
-// RUN: not vdnn-opt %S/Inputs/step.mlir --pass-pipeline='builtin.module(vdnn-plan{device=titanx budget=1000000})' 2>&1 | FileCheck %s --check-prefix=BUDGET
+// RUN: not vdnn-opt %S/Inputs/step.mlir --pass-pipeline='builtin.module(vdnn-plan{device=titanx budget=100000})' 2>&1 | FileCheck %s --check-prefix=BUDGET
 // RUN: not vdnn-opt %S/Inputs/step.mlir --pass-pipeline='builtin.module(vdnn-plan{device=titanx host-budget=10})' 2>&1 | FileCheck %s --check-prefix=HOST
 // RUN: not vdnn-opt %S/Inputs/step.mlir --pass-pipeline='builtin.module(vdnn-attach-target,vdnn-lower-to-commands)' 2>&1 | FileCheck %s --check-prefix=FORM
 
@@ -17,6 +17,6 @@
 // CHECK: vdnn.cmd.launch "conv"
 // CHECK: vdnn.cmd.copy on d2h @"device:b
 // CHECK: vdnn.cmd.copy on h2d @"host:b
-// BUDGET: error: this plan needs a device budget of at least {{[0-9]+}} bytes ({{.*}}), found 1000000 bytes
+// BUDGET: error: this plan needs a device budget of at least {{[0-9]+}} bytes ({{.*}}), found 100000 bytes
 // HOST: error: this plan needs a host budget of at least {{[0-9]+}} bytes ({{.*}}), found 10 bytes
 // FORM: error: {{.*}}has no 'vdnn.choices'

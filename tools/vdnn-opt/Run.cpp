@@ -84,8 +84,10 @@ static void printDiagnostics(MLIRContext &context) {
       break;
     }
     llvm::errs() << severity << ": ";
-    if (isa<FileLineColLoc, NameLoc>(diagnostic.getLocation())) {
-      llvm::errs() << diagnostic.getLocation() << ": ";
+    if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation())) {
+      llvm::errs() << place.getFilename().getValue() << ": ";
+    } else if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation())) {
+      llvm::errs() << "'" << name.getName().getValue() << "': ";
     }
     llvm::errs() << diagnostic << '\n';
     return success();
