@@ -158,6 +158,10 @@ private:
     // The host fills an input while no command runs; that orders the steps at this address.
     uint32_t tensor = context_.places[first].entryOf;
     if (!context_.isPersistent(tensor)) {
+      if (last != first && context_.places[last].exitOf != kNone) {
+        conflict(last, first,
+                 "the host may fill the second for the next step before it has read what this step left in the first");
+      }
       return;
     }
     if (context_.places[last].exitOf != tensor) {

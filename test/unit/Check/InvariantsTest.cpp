@@ -451,6 +451,13 @@ TEST(Invariants, P12RejectsHostRangesInUseAtOnce) {
   expectRejected(plan, "P12", {"P3", "'act.host'", "'loss.host'"});
 }
 
+TEST(Invariants, P12RejectsAnOutputInTheRangeOfAnInput) {
+  ScheduleT plan = trainingStep();
+  bufferNamed(plan, "loss.host").offset = 0;
+  fitHeader(plan);
+  expectRejected(plan, "P12", {"P3", "'loss.host'", "'x.host'", "the host may fill"});
+}
+
 TEST(Invariants, P12AcceptsAnInputsRangeAfterItsLastRead) {
   // The host fills the input only when no command runs, so the next step needs no event here.
   ScheduleT plan = trainingStep();
