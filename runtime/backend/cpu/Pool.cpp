@@ -4,7 +4,7 @@
 #include "runtime/backend/cpu/Parallel.h"
 #include "runtime/backend/cpu/PoolShape.h"
 
-#include <cstring>
+#include <limits>
 
 namespace vdnn::rt::cpu {
 

@@ -6,6 +6,7 @@
 #include "runtime/backend/cpu/Parallel.h"
 
 #include <cmath>
+#include <set>
 #include <type_traits>
 
 namespace vdnn::rt::cpu {
@@ -48,6 +49,19 @@ binaryLoop(std::byte *result, const std::byte *const *operands, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
     r[i] = static_cast<R>(F{}(a[i], b[i]));
+  }
+}
+
+template <typename T>
+VDNN_MULTIVERSION static void
+fmaLoop(std::byte *result, const std::byte *const *operands, int64_t count) {
+  T *r = reinterpret_cast<T *>(result);
+  const T *a = reinterpret_cast<const T *>(operands[0]);
+  const T *b = reinterpret_cast<const T *>(operands[1]);
+  const T *c = reinterpret_cast<const T *>(operands[2]);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) {
+    r[i] = std::fma(a[i], b[i], c[i]);
   }
 }
 
@@ -97,8 +111,16 @@ static BlockFunction findFloatUnary(const std::string &name) {
   static const NamedFunction table[] = {
       {"negf", unary<T>([](T a) { return -a; })},
       {"absf", unary<T>([](T a) { return std::fabs(a); })},
+      {"acos", unary<T>([](T a) { return std::acos(a); })},
+      {"acosh", unary<T>([](T a) { return std::acosh(a); })},
+      {"asin", unary<T>([](T a) { return std::asin(a); })},
+      {"asinh", unary<T>([](T a) { return std::asinh(a); })},
+      {"atan", unary<T>([](T a) { return std::atan(a); })},
+      {"atanh", unary<T>([](T a) { return std::atanh(a); })},
+      {"cbrt", unary<T>([](T a) { return std::cbrt(a); })},
       {"ceil", unary<T>([](T a) { return std::ceil(a); })},
       {"cos", unary<T>([](T a) { return std::cos(a); })},
+      {"cosh", unary<T>([](T a) { return std::cosh(a); })},
       {"erf", unary<T>([](T a) { return std::erf(a); })},
       {"exp", unary<T>([](T a) { return std::exp(a); })},
       {"exp2", unary<T>([](T a) { return std::exp2(a); })},
@@ -112,6 +134,7 @@ static BlockFunction findFloatUnary(const std::string &name) {
       {"roundeven", unary<T>([](T a) { return std::nearbyint(a); })},
       {"rsqrt", unary<T>([](T a) { return T(1) / std::sqrt(a); })},
       {"sin", unary<T>([](T a) { return std::sin(a); })},
+      {"sinh", unary<T>([](T a) { return std::sinh(a); })},
       {"sqrt", unary<T>([](T a) { return std::sqrt(a); })},
       {"tan", unary<T>([](T a) { return std::tan(a); })},
       {"tanh", unary<T>([](T a) { return std::tanh(a); })},
@@ -129,6 +152,7 @@ static BlockFunction findFloatBinary(const std::string &name) {
       {"divf", binary<T>([](T a, T b) { return a / b; })},
       {"remf", binary<T>([](T a, T b) { return std::fmod(a, b); })},
       {"powf", binary<T>([](T a, T b) { return std::pow(a, b); })},
+      {"copysign", binary<T>([](T a, T b) { return std::copysign(a, b); })},
       {"atan2", binary<T>([](T a, T b) { return std::atan2(a, b); })},
       // maximumf and minimumf give NaN if one operand is; maxnumf and minnumf
       // give the other.
@@ -260,14 +284,31 @@ static bool isFloat(ElementType element) {
   return element == ElementType::F32 || element == ElementType::F64;
 }
 
-static BlockFunction findConversion(ElementType from, ElementType to) {
+static BlockFunction findConversion(const std::string &code, ElementType from,
+                                    ElementType to) {
+  bool isUnsigned = code == "uitofp" || code == "extui";
   BlockFunction function = nullptr;
+  auto convert = [&](auto a, auto r) {
+    using A = decltype(a);
+    using R = decltype(r);
+    constexpr auto cast = [](A value) { return static_cast<R>(value); };
+    function = unaryLoop<R, A, std::remove_const_t<decltype(cast)>>;
+  };
   visitElement(from, [&](auto a) {
+    using A = decltype(a);
+    if constexpr (std::is_integral_v<A>) {
+      if (to == ElementType::Bool) {
+        constexpr auto lowest = [](A value) { return value & 1; };
+        function = unaryLoop<Truth, A, std::remove_const_t<decltype(lowest)>>;
+        return;
+      }
+    }
     visitElement(to, [&](auto r) {
-      using A = decltype(a);
-      using R = decltype(r);
-      constexpr auto convert = [](A value) { return static_cast<R>(value); };
-      function = unaryLoop<R, A, std::remove_const_t<decltype(convert)>>;
+      if constexpr (std::is_integral_v<A>) {
+        isUnsigned ? convert(std::make_unsigned_t<A>{}, r) : convert(a, r);
+      } else {
+        convert(a, r);
+      }
     });
   });
   return function;
@@ -280,7 +321,7 @@ static bool isConversion(const std::string &code, ElementType from,
     return !isFloat(from) && isFloat(to);
   }
   if (code == "fptosi" || code == "fptoui") {
-    return isFloat(from) && !isFloat(to);
+    return isFloat(from) && !isFloat(to) && to != ElementType::Bool;
   }
   if (code == "extf" || code == "truncf") {
     return isFloat(from) && isFloat(to);
@@ -314,8 +355,18 @@ static BlockFunction findFunction(const schedule::ScalarOpT &op,
     }
     return function;
   }
+  if (op.code == "fma") {
+    bool fits = operands.size() == 3 && operands[0] == operands[1] &&
+                operands[1] == operands[2];
+    if (fits && operands[0] == ElementType::F32) {
+      function = fmaLoop<float>;
+    } else if (fits && operands[0] == ElementType::F64) {
+      function = fmaLoop<double>;
+    }
+    return function;
+  }
   if (operands.size() == 1 && isConversion(op.code, operands[0], op.element)) {
-    return findConversion(operands[0], op.element);
+    return findConversion(op.code, operands[0], op.element);
   }
   bool pair = operands.size() == 2 && operands[0] == operands[1];
   if (operands.empty() || operands.size() > 2 ||
@@ -336,14 +387,20 @@ static BlockFunction findFunction(const schedule::ScalarOpT &op,
   return function;
 }
 
+/// A true i1 is -1 to signed instructions and wraps in sums; nobody means that.
+static bool isRefusedOnTruth(const schedule::ScalarOpT &op,
+                             std::span<const ElementType> operands) {
+  static const std::set<std::string> known = {
+      "andi", "ori", "xori", "cmpi", "select", "extui", "uitofp"};
+  bool isSigned = op.code == "cmpi" && op.predicate.starts_with("s");
+  return !operands.empty() && operands.back() == ElementType::Bool &&
+         (isSigned || !known.contains(op.code));
+}
+
 Result<ScalarOp> lookUpScalarOp(const schedule::ScalarOpT &op,
                                 std::span<const ElementType> operands) {
-  bool arithmeticOnTruth =
-      !operands.empty() && operands[0] == ElementType::Bool &&
-      (op.code == "addi" || op.code == "subi" || op.code == "muli" ||
-       op.code == "divsi" || op.code == "remsi" || op.code == "extsi");
   BlockFunction function =
-      arithmeticOnTruth ? nullptr : findFunction(op, operands);
+      isRefusedOnTruth(op, operands) ? nullptr : findFunction(op, operands);
   if (!function) {
     return Error{describe(op, operands) + " is not known to this backend"};
   }

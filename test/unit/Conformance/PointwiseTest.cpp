@@ -53,6 +53,15 @@ TEST(PointwiseTest, UnaryFunctions) {
       {"erf", [](double a) { return std::erf(a); }, -3, 3},
       {"sin", [](double a) { return std::sin(a); }, -9, 9},
       {"cos", [](double a) { return std::cos(a); }, -9, 9},
+      {"sinh", [](double a) { return std::sinh(a); }, -3, 3},
+      {"cosh", [](double a) { return std::cosh(a); }, -3, 3},
+      {"asin", [](double a) { return std::asin(a); }, -0.9, 0.9},
+      {"acos", [](double a) { return std::acos(a); }, -0.9, 0.9},
+      {"atan", [](double a) { return std::atan(a); }, -5, 5},
+      {"asinh", [](double a) { return std::asinh(a); }, -5, 5},
+      {"acosh", [](double a) { return std::acosh(a); }, 1.1, 9},
+      {"atanh", [](double a) { return std::atanh(a); }, -0.9, 0.9},
+      {"cbrt", [](double a) { return std::cbrt(a); }, -5, 5},
       {"tan", [](double a) { return std::tan(a); }, -1, 1},
   };
   for (const Case &c : cases) {
@@ -197,6 +206,31 @@ TEST(PointwiseTest, Conversions) {
           .run();
   expectClose(results[0], x.values, 0);
   expectClose(results[1], x.values, 0);
+}
+
+TEST(PointwiseTest, UnsignedAndTruncatingConversions) {
+  Tensor x =
+      tensor(makeType({3}, Layout::RowMajor, ElementType::I8), {-1, 2, 3});
+  Launch wide = pointwise({{"extui", {0}, kI32}}, {1});
+  expectClose(
+      wide.read(x).write(makeType({3}, Layout::RowMajor, kI32)).run()[0],
+      {255, 2, 3}, 0);
+  Launch real = pointwise({{"uitofp", {0}}}, {1});
+  expectClose(real.read(x).write(makeType({3})).run()[0], {255, 2, 3}, 0);
+  Launch lowest = pointwise({{"trunci", {0}, kBool}}, {1});
+  expectClose(
+      lowest.read(x).write(makeType({3}, Layout::RowMajor, kBool)).run()[0],
+      {1, 0, 1}, 0);
+}
+
+TEST(PointwiseTest, FusedMultiplyAdd) {
+  // The product alone would be rounded to 1.
+  double next = 1 + std::ldexp(1, -23), previous = 1 - std::ldexp(1, -23);
+  schedule::TypeT type = makeType({1});
+  Launch launch = pointwise({{"fma", {0, 1, 2}}}, {3});
+  launch.read(tensor(type, {next})).read(tensor(type, {previous}));
+  launch.read(tensor(type, {-1})).write(type);
+  expectClose(launch.run()[0], {-std::ldexp(1, -46)}, 1e-20);
 }
 
 TEST(PointwiseTest, SelectAndLogic) {
