@@ -158,9 +158,14 @@ void LayoutAssignment::separateResults() {
 }
 
 void LayoutAssignment::buildGraph() {
+  llvm::DenseMap<Attribute, uint32_t> nodeOfName;
   for (BlockArgument argument : step.getArguments()) {
     uint32_t node = graph.addNode();
     argumentNodes.push_back(node);
+    if (Attribute name =
+            step.getArgAttr(argument.getArgNumber(), "vdnn.name")) {
+      nodeOfName.try_emplace(name, node);
+    }
     auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                   "vdnn.role");
     if (!role || role.getValue() == "input") {
@@ -186,13 +191,11 @@ void LayoutAssignment::buildGraph() {
       continue;
     }
     // The new value of a parameter or state lies where the old one lay, in the same layout.
-    for (BlockArgument argument : step.getArguments()) {
-      if (step.getArgAttr(argument.getArgNumber(), "vdnn.name") ==
-          step.getResultAttr(number, "vdnn.name")) {
-        uint32_t old = argumentNodes[argument.getArgNumber()];
-        graph.addEdge(node, old, MinCut::Infinite);
-        graph.addEdge(old, node, MinCut::Infinite);
-      }
+    Attribute name = step.getResultAttr(number, "vdnn.name");
+    if (auto old = name ? nodeOfName.find(name) : nodeOfName.end();
+        old != nodeOfName.end()) {
+      graph.addEdge(node, old->second, MinCut::Infinite);
+      graph.addEdge(old->second, node, MinCut::Infinite);
     }
   }
   tieDropouts();
