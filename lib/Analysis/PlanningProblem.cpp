@@ -1,4 +1,5 @@
-//===- PlanningProblem.cpp - a step in the IR -> the planners' problem and solution ---------------------===//
+//===- PlanningProblem.cpp - a step in the IR -> the planners' problem and
+//solution ---------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 
@@ -45,7 +46,8 @@ static planning::Residence convert(Decision decision) {
 
 namespace {
 
-/// Walks a step once, in order, and turns what it meets into tensors, ops and transfers.
+/// Walks a step once, in order, and turns what it meets into tensors, ops and
+/// transfers.
 class ProblemBuilder {
 public:
   ProblemBuilder(func::FuncOp step, bool allowUnknownCost)
@@ -78,7 +80,8 @@ private:
   llvm::StringSet<> names;
   /// Arguments by name: whose new value an update is.
   llvm::StringMap<planning::TensorId> persistent;
-  /// Transfers of `out.solution` by the host value, and whether their copy back has begun.
+  /// Transfers of `out.solution` by the host value, and whether their copy back
+  /// has begun.
   DenseMap<Value, size_t> onHost;
   /// Transfers by the copied-back value, until its first reader is met.
   DenseMap<planning::TensorId, size_t> awaited;
@@ -96,7 +99,7 @@ std::string ProblemBuilder::unique(const Twine &name) {
 }
 
 planning::TensorId ProblemBuilder::addTensor(Value value, const Twine &name,
-                                      planning::TensorKind kind) {
+                                             planning::TensorKind kind) {
   planning::Tensor tensor;
   tensor.name = unique(name);
   tensor.bytes = tensorBytes(cast<RankedTensorType>(value.getType()));
@@ -110,7 +113,8 @@ planning::TensorId ProblemBuilder::addTensor(Value value, const Twine &name,
   return id;
 }
 
-FailureOr<planning::TensorId> ProblemBuilder::lookup(Operation *user, Value value) {
+FailureOr<planning::TensorId> ProblemBuilder::lookup(Operation *user,
+                                                     Value value) {
   auto found = out.tensorOf.find(value);
   if (found == out.tensorOf.end()) {
     return user->emitOpError() << "reads a value of type '" << value.getType()
@@ -156,7 +160,8 @@ LogicalResult ProblemBuilder::addArguments() {
             step.getArgAttrOfType<DecisionAttr>(number, "vdnn.decision")) {
       out.solution.tensors[id].residence = convert(decision.getValue());
     }
-    if (auto reason = step.getArgAttrOfType<StringAttr>(number, "vdnn.reason")) {
+    if (auto reason =
+            step.getArgAttrOfType<StringAttr>(number, "vdnn.reason")) {
       out.solution.tensors[id].reason = reason.str();
     }
   }
@@ -245,7 +250,8 @@ void ProblemBuilder::addInPlace(ComputeOp op, planning::Op &planned) {
   for (auto [operand, result] : op.getInPlacePairs()) {
     planning::TensorId from = planned.reads[operand];
     planning::TensorId to = planned.writes[result];
-    // Another operand that views the same bytes under another shape may be read at other positions than this one writes.
+    // Another operand that views the same bytes under another shape may be read
+    // at other positions than this one writes.
     bool clash = false;
     for (Value other : op->getOperands()) {
       clash |= out.tensorOf.lookup(other) == from &&
@@ -279,9 +285,9 @@ LogicalResult ProblemBuilder::addCompute(ComputeOp op) {
   auto reasons = op->getAttrOfType<ArrayAttr>("vdnn.reasons");
   for (const ArrayAttr &list : {resultNames, gradients, decisions, reasons}) {
     if (list && list.size() != op->getNumResults()) {
-      return op->emitOpError() << "has an attribute of " << list.size()
-                               << " entries for its " << op->getNumResults()
-                               << " results";
+      return op->emitOpError()
+             << "has an attribute of " << list.size() << " entries for its "
+             << op->getNumResults() << " results";
     }
   }
   for (OpResult result : op->getResults()) {
@@ -394,7 +400,7 @@ LogicalResult ProblemBuilder::addTransfer(Operation *op) {
 }
 
 LogicalResult ProblemBuilder::tie(unsigned result, planning::TensorId tensor,
-                           StringRef name) {
+                                  StringRef name) {
   auto old = persistent.find(name);
   if (old == persistent.end()) {
     return step.emitOpError()
@@ -459,7 +465,8 @@ LogicalResult ProblemBuilder::addResults(Operation *terminator) {
   return success();
 }
 
-/// The transfer ops count, not what was once decided: people move and remove them.
+/// The transfer ops count, not what was once decided: people move and remove
+/// them.
 void ProblemBuilder::readResidences() {
   std::vector<bool> transferred(out.problem.tensors.size(), false);
   for (const planning::Transfer &transfer : out.solution.transfers) {
@@ -487,7 +494,8 @@ LogicalResult ProblemBuilder::finish() {
     }
   }
   readResidences();
-  // An op that reads a persistent tensor and writes its new value computes in place: the new value must lie where the old one lay.
+  // An op that reads a persistent tensor and writes its new value computes in
+  // place: the new value must lie where the old one lay.
   for (planning::Op &op : out.problem.ops) {
     for (planning::TensorId written : op.writes) {
       std::optional<planning::TensorId> tied =

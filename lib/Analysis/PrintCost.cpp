@@ -1,4 +1,5 @@
-//===- PrintCost.cpp - the kernels of each op with workspace and time -----------------------------------===//
+//===- PrintCost.cpp - the kernels of each op with workspace and time
+//-----------------------------------===//
 
 #include "PrintSupport.h"
 
@@ -28,7 +29,8 @@ struct PrintCostPass : vdnn::impl::PrintCostBase<PrintCostPass> {
       llvm::errs() << "  " << number << ": " << op.name;
       for (const planning::KernelChoice &choice : op.choices) {
         llvm::errs() << " | "
-                     << (choice.algorithm.empty() ? "default" : choice.algorithm)
+                     << (choice.algorithm.empty() ? "default"
+                                                  : choice.algorithm)
                      << ' ' << choice.timeNs << " ns, " << choice.workspaceBytes
                      << " bytes";
       }

@@ -1,4 +1,5 @@
-//===- PrintGaps.cpp - idle gaps between two uses of a tensor -------------------------------------------===//
+//===- PrintGaps.cpp - idle gaps between two uses of a tensor
+//-------------------------------------------===//
 
 #include "PrintSupport.h"
 
@@ -30,14 +31,16 @@ static int64_t getCopyTimeNs(const planning::Link &link, uint64_t bytes) {
       link.hostToDeviceBytesPerSecond <= 0) {
     return 0;
   }
-  double seconds = static_cast<double>(bytes) / link.deviceToHostBytesPerSecond +
-                   static_cast<double>(bytes) / link.hostToDeviceBytesPerSecond;
+  double seconds =
+      static_cast<double>(bytes) / link.deviceToHostBytesPerSecond +
+      static_cast<double>(bytes) / link.hostToDeviceBytesPerSecond;
   return static_cast<int64_t>(seconds * 1e9) + 2 * link.latencyNs;
 }
 
 static std::vector<Gap> findGaps(const planning::Problem &problem,
                                  uint64_t minBytes) {
-  // Time from the beginning of the step to each op, so that a gap's time is a difference.
+  // Time from the beginning of the step to each op, so that a gap's time is a
+  // difference.
   std::vector<int64_t> elapsed(problem.ops.size() + 1, 0);
   for (planning::OpId op = 0; op < problem.ops.size(); ++op) {
     elapsed[op + 1] = elapsed[op] + getTimeNs(problem.ops[op]);
@@ -58,9 +61,9 @@ static std::vector<Gap> findGaps(const planning::Problem &problem,
     }
   }
   llvm::stable_sort(gaps, [&](const Gap &a, const Gap &b) {
-    return a.timeNs != b.timeNs
-               ? a.timeNs > b.timeNs
-               : problem.tensors[a.tensor].bytes > problem.tensors[b.tensor].bytes;
+    return a.timeNs != b.timeNs ? a.timeNs > b.timeNs
+                                : problem.tensors[a.tensor].bytes >
+                                      problem.tensors[b.tensor].bytes;
   });
   return gaps;
 }
@@ -73,8 +76,8 @@ void PrintGapsPass::runOnOperation() {
   }
   const planning::Problem &problem = step->problem;
   std::vector<Gap> gaps = findGaps(problem, minBytes);
-  llvm::errs() << "idle gaps of '" << getOperation().getName() << "': "
-               << gaps.size() << '\n';
+  llvm::errs() << "idle gaps of '" << getOperation().getName()
+               << "': " << gaps.size() << '\n';
   for (const Gap &gap : gaps) {
     const planning::Tensor &tensor = problem.tensors[gap.tensor];
     int64_t copy = getCopyTimeNs(problem.link, tensor.bytes);
@@ -83,7 +86,8 @@ void PrintGapsPass::runOnOperation() {
                  << gap.before << " to op " << gap.after;
     if (copy > 0) {
       llvm::errs() << ", round trip " << copy << " ns, "
-                   << (copy <= gap.timeNs ? "can be hidden" : "cannot be hidden");
+                   << (copy <= gap.timeNs ? "can be hidden"
+                                          : "cannot be hidden");
     }
     llvm::errs() << '\n';
   }

@@ -1,4 +1,5 @@
-//===- PrintLifetimes.cpp - for each tensor its bytes, its life and its uses ----------------------------===//
+//===- PrintLifetimes.cpp - for each tensor its bytes, its life and its uses
+//----------------------------===//
 
 #include "PrintSupport.h"
 
@@ -20,8 +21,8 @@ struct PrintLifetimesPass : vdnn::impl::PrintLifetimesBase<PrintLifetimesPass> {
     }
     const planning::Problem &problem = step->problem;
     std::vector<TensorUses> uses = findUses(problem);
-    llvm::errs() << "lifetimes of '" << getOperation().getName() << "': "
-                 << problem.tensors.size() << " tensors, "
+    llvm::errs() << "lifetimes of '" << getOperation().getName()
+                 << "': " << problem.tensors.size() << " tensors, "
                  << problem.ops.size() << " ops\n";
     for (planning::TensorId id = 0; id < problem.tensors.size(); ++id) {
       const planning::Tensor &tensor = problem.tensors[id];

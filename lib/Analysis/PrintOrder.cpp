@@ -1,4 +1,5 @@
-//===- PrintOrder.cpp - the ops in execution order ------------------------------------------------------===//
+//===- PrintOrder.cpp - the ops in execution order
+//------------------------------------------------------===//
 
 #include "PrintSupport.h"
 
@@ -38,8 +39,8 @@ struct PrintOrderPass : vdnn::impl::PrintOrderBase<PrintOrderPass> {
       return signalPassFailure();
     }
     const planning::Problem &problem = step->problem;
-    llvm::errs() << "order of '" << getOperation().getName() << "': "
-                 << problem.ops.size() << " ops\n";
+    llvm::errs() << "order of '" << getOperation().getName()
+                 << "': " << problem.ops.size() << " ops\n";
     for (planning::OpId op = 0; op < problem.ops.size(); ++op) {
       const planning::Op &current = problem.ops[op];
       llvm::errs() << "  " << op << ": "

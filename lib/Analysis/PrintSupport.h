@@ -1,4 +1,5 @@
-//===- PrintSupport.h - what the print passes share -----------------------------------------------------===//
+//===- PrintSupport.h - what the print passes share
+//-----------------------------------------------------===//
 
 #ifndef VDNN_LIB_ANALYSIS_PRINTSUPPORT_H
 #define VDNN_LIB_ANALYSIS_PRINTSUPPORT_H
@@ -8,7 +9,8 @@
 
 namespace vdnn {
 
-/// Of one tensor: the op that writes it (none: it is there before the step) and the ops that read it, ascending.
+/// Of one tensor: the op that writes it (none: it is there before the step) and
+/// the ops that read it, ascending.
 struct TensorUses {
   std::optional<planning::OpId> writer;
   std::vector<planning::OpId> readers;

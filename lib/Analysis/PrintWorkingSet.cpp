@@ -1,4 +1,5 @@
-//===- PrintWorkingSet.cpp - live bytes at each op, and who makes the peak ------------------------------===//
+//===- PrintWorkingSet.cpp - live bytes at each op, and who makes the peak
+//------------------------------===//
 
 #include "PrintSupport.h"
 
@@ -11,7 +12,8 @@ using namespace mlir;
 using namespace vdnn;
 
 namespace {
-struct PrintWorkingSetPass : vdnn::impl::PrintWorkingSetBase<PrintWorkingSetPass> {
+struct PrintWorkingSetPass
+    : vdnn::impl::PrintWorkingSetBase<PrintWorkingSetPass> {
   void runOnOperation() override;
 };
 } // namespace
@@ -28,7 +30,8 @@ void PrintWorkingSetPass::runOnOperation() {
   SmallVector<std::pair<planning::OpId, planning::OpId>> lives;
   for (planning::TensorId id = 0; id < problem.tensors.size(); ++id) {
     auto life = getLifetime(problem, id, uses[id]);
-    // A new value takes the place of the old one and adds no bytes while both are there.
+    // A new value takes the place of the old one and adds no bytes while both
+    // are there.
     if (std::optional<planning::TensorId> old = problem.tensors[id].tiedTo) {
       life.first = std::max(life.first, lives[*old].second);
     }

@@ -1,4 +1,5 @@
-//===- Step.cpp - small facts about steps, tensors and targets ------------------------------------------===//
+//===- Step.cpp - small facts about steps, tensors and targets
+//------------------------------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 
@@ -9,8 +10,8 @@ using namespace vdnn;
 
 Layout vdnn::getLayout(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  auto layout =
-      tensor ? dyn_cast_or_null<LayoutAttr>(tensor.getEncoding()) : LayoutAttr();
+  auto layout = tensor ? dyn_cast_or_null<LayoutAttr>(tensor.getEncoding())
+                       : LayoutAttr();
   return layout ? layout.getValue() : Layout::RowMajor;
 }
 

@@ -1,4 +1,5 @@
-//===- Budget.cpp - what to say when a plan does not fit ------------------------------------------------===//
+//===- Budget.cpp - what to say when a plan does not fit
+//------------------------------------------------===//
 
 #include "Budget.h"
 
@@ -18,7 +19,8 @@ struct Alternative {
 };
 } // namespace
 
-/// Plans again under every policy and preference of kernels, which is cheap beside the user's time.
+/// Plans again under every policy and preference of kernels, which is cheap
+/// beside the user's time.
 static std::vector<Alternative>
 findAlternatives(const LoweredStep &lowered, const planning::Problem &choices,
                  const PlanOptions &options) {
@@ -77,26 +79,27 @@ LogicalResult vdnn::explainBudgets(const LoweredStep &lowered,
   Location location = UnknownLoc::get(lowered.step->getContext());
   std::vector<Alternative> alternatives =
       findAlternatives(lowered, choices, options);
-  std::string policy = "policy '" + options.policy + "' with '" +
-                       options.kernels + "' kernels";
+  std::string policy =
+      "policy '" + options.policy + "' with '" + options.kernels + "' kernels";
   if (!lowered.fitsDevice()) {
     const Target &target = lowered.target;
     emitError(location) << "the plan does not fit a budget of "
                         << describe(target.budget) << ": " << policy
                         << " needs at least "
-                        << describe(lowered.getDeviceBytes())
-                        << ", set by op '" << lowered.getPeakOp() << "'"
+                        << describe(lowered.getDeviceBytes()) << ", set by op '"
+                        << lowered.getPeakOp() << "'"
                         << (target.overheadBytes == 0
                                 ? std::string()
-                                : "; of these " + describe(target.overheadBytes) +
+                                : "; of these " +
+                                      describe(target.overheadBytes) +
                                       " are the device's own");
     noteSmaller(location, alternatives, lowered.getDeviceBytes(), target.budget,
                 &Alternative::deviceBytes);
   }
   if (!lowered.fitsHost()) {
     emitError(location) << "the plan does not fit a host budget of "
-                        << describe(lowered.target.hostBudget) << ": "
-                        << policy << " needs at least "
+                        << describe(lowered.target.hostBudget) << ": " << policy
+                        << " needs at least "
                         << describe(lowered.program.hostPeak);
     noteSmaller(location, alternatives, lowered.program.hostPeak,
                 lowered.target.hostBudget, &Alternative::hostBytes);

@@ -1,4 +1,5 @@
-//===- Compile.cpp - from a model to a plan -------------------------------------------------------------===//
+//===- Compile.cpp - from a model to a plan
+//-------------------------------------------------------------===//
 
 #include "vdnn/Pipelines/Compile.h"
 
@@ -14,8 +15,8 @@ using namespace mlir;
 using namespace vdnn;
 
 /// Runs the passes that `fill` adds.
-static LogicalResult
-runPasses(ModuleOp module, llvm::function_ref<void(OpPassManager &)> fill) {
+static LogicalResult runPasses(ModuleOp module,
+                               llvm::function_ref<void(OpPassManager &)> fill) {
   PassManager manager(module.getContext());
   fill(manager);
   return manager.run(module);
@@ -35,7 +36,8 @@ static LogicalResult makeStep(ModuleOp module, const CompileOptions &options) {
   return runPasses(module, addCleanup);
 }
 
-/// Step form -> transfer form. Keeps the problem with all kernels, for the summary and for explanations.
+/// Step form -> transfer form. Keeps the problem with all kernels, for the
+/// summary and for explanations.
 static FailureOr<planning::Problem>
 planTransfers(ModuleOp module, const CompileOptions &options) {
   if (failed(runPasses(module, addKernelPasses))) {

@@ -1,4 +1,5 @@
-//===- Pipelines.cpp - why each pass stands where it does -----------------------------------------------===//
+//===- Pipelines.cpp - why each pass stands where it does
+//-----------------------------------------------===//
 
 #include "vdnn/Pipelines/Pipelines.h"
 
@@ -20,7 +21,8 @@ static void addPhaseEnd(OpPassManager &manager, const char *phase) {
 }
 
 void vdnn::addCleanup(OpPassManager &manager) {
-  // Before the backward pass, so that no gradient is made for what nothing reads; after it, to remove the gradients that nothing asked for.
+  // Before the backward pass, so that no gradient is made for what nothing
+  // reads; after it, to remove the gradients that nothing asked for.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   addPhaseEnd(manager, "compute");
@@ -34,7 +36,8 @@ void vdnn::addStepPasses(OpPassManager &manager, const PlanOptions &options) {
   target.budget = options.budget;
   target.hostBudget = options.hostBudget;
   manager.addPass(createAttachTarget(target));
-  // On the whole step, because a layout that suits the forward pass may cost reorders in the backward pass.
+  // On the whole step, because a layout that suits the forward pass may cost
+  // reorders in the backward pass.
   manager.addNestedPass<func::FuncOp>(createAssignLayouts());
   addPhaseEnd(manager, "step");
 }
@@ -46,7 +49,8 @@ void vdnn::addKernelPasses(OpPassManager &manager) {
 
 void vdnn::addTransferPasses(OpPassManager &manager,
                              const PlanOptions &options) {
-  // After the kernels: which copies hide behind which kernel depends on their times.
+  // After the kernels: which copies hide behind which kernel depends on their
+  // times.
   PlanTransfersOptions transfers;
   transfers.policy = options.policy;
   transfers.kernels = options.kernels;

@@ -1,4 +1,5 @@
-//===- Summary.cpp - what was planned, for people and for programs --------------------------------------===//
+//===- Summary.cpp - what was planned, for people and for programs
+//--------------------------------------===//
 
 #include "vdnn/Pipelines/Summary.h"
 
@@ -23,8 +24,8 @@ static Counts countDecisions(const PlanningProblem &planned) {
       continue;
     }
     ++counts.tensors;
-    bool offloaded = planned.solution.tensors[id].residence ==
-                     planning::Residence::Offload;
+    bool offloaded =
+        planned.solution.tensors[id].residence == planning::Residence::Offload;
     ++(offloaded ? counts.offloaded : counts.kept);
   }
   return counts;
@@ -35,10 +36,9 @@ static double getGap(const planning::Program &program) {
   if (program.deviceLowerBound == 0) {
     return 0;
   }
-  return 100.0 *
-         (static_cast<double>(program.devicePeak) /
-              static_cast<double>(program.deviceLowerBound) -
-          1);
+  return 100.0 * (static_cast<double>(program.devicePeak) /
+                      static_cast<double>(program.deviceLowerBound) -
+                  1);
 }
 
 void vdnn::printSummary(llvm::raw_ostream &stream, const std::string &model,
@@ -69,8 +69,7 @@ void vdnn::printSummary(llvm::raw_ostream &stream, const std::string &model,
   stream << ", " << bytes(program.hostPeak) << " pinned on the host\n"
          << "decisions   " << counts.kept << " kept, " << counts.offloaded
          << " offloaded; " << bytes(statistics.offloadedBytes)
-         << " to the host, " << bytes(statistics.prefetchedBytes)
-         << " back\n"
+         << " to the host, " << bytes(statistics.prefetchedBytes) << " back\n"
          << "step        " << rt::formatDuration(statistics.stepNs)
          << " predicted, of these " << rt::formatDuration(statistics.stallNs)
          << " stalled; copies " << rt::formatDuration(statistics.copyNs) << ", "
@@ -97,8 +96,8 @@ void vdnn::printJsonSummary(llvm::raw_ostream &stream, const std::string &model,
   Counts counts = countDecisions(lowered.planned);
   llvm::json::Array makers;
   for (const planning::PeakMaker &maker : statistics.peakMakers) {
-    makers.push_back(llvm::json::Object{{"name", maker.name},
-                                        {"bytes", maker.bytes}});
+    makers.push_back(
+        llvm::json::Object{{"name", maker.name}, {"bytes", maker.bytes}});
   }
   llvm::json::Object summary{
       {"model", model},
@@ -129,16 +128,15 @@ void vdnn::printJsonSummary(llvm::raw_ostream &stream, const std::string &model,
       {"peak", std::move(makers)},
       {"planning_ns", compiled.planningNs},
       {"paper",
-       llvm::json::Object{
-           {"feature_maps", paper.featureMaps},
-           {"weights", paper.weights},
-           {"weight_gradients", paper.weightGradients},
-           {"largest_gradient_map", paper.largestGradientMap},
-           {"workspace_performance", paper.workspacePerformance},
-           {"workspace_memory", paper.workspaceMemory},
-           {"baseline", paper.baseline},
-           {"offload_all", paper.offloadAll},
-           {"offload_conv", paper.offloadConv}}}};
+       llvm::json::Object{{"feature_maps", paper.featureMaps},
+                          {"weights", paper.weights},
+                          {"weight_gradients", paper.weightGradients},
+                          {"largest_gradient_map", paper.largestGradientMap},
+                          {"workspace_performance", paper.workspacePerformance},
+                          {"workspace_memory", paper.workspaceMemory},
+                          {"baseline", paper.baseline},
+                          {"offload_all", paper.offloadAll},
+                          {"offload_conv", paper.offloadConv}}}};
   stream << llvm::json::Value(std::move(summary)) << '\n';
 }
 

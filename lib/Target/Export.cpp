@@ -1,4 +1,5 @@
-//===- Export.cpp - command ops -> the schedule ---------------------------------------------------------===//
+//===- Export.cpp - command ops -> the schedule
+//---------------------------------------------------------===//
 
 #include "vdnn/Target/Export.h"
 #include "vdnn/Target/Kernel.h"
@@ -15,9 +16,9 @@ using namespace vdnn;
 FailureOr<PlanOp> vdnn::getPlan(ModuleOp module) {
   auto plans = module.getOps<PlanOp>();
   if (!llvm::hasSingleElement(plans)) {
-    return module.emitError() << "has "
-                              << std::distance(plans.begin(), plans.end())
-                              << " plans, expected one 'vdnn.plan'";
+    return module.emitError()
+           << "has " << std::distance(plans.begin(), plans.end())
+           << " plans, expected one 'vdnn.plan'";
   }
   return *plans.begin();
 }
@@ -76,7 +77,8 @@ private:
                 int64_t event);
   void prove();
 
-  /// The number of a tensor or buffer, or -1 for no name; a name of nothing is reported on `user`.
+  /// The number of a tensor or buffer, or -1 for no name; a name of nothing is
+  /// reported on `user`.
   int32_t find(Operation *user, const llvm::StringMap<int32_t> &table,
                FlatSymbolRefAttr name);
   uint32_t addType(Type type);
@@ -259,7 +261,8 @@ void Exporter::addBuffer(BufferOp op) {
   out.buffers.push_back(std::move(buffer));
 }
 
-/// Whether a region is a scalar program: one block of ops that each make one number.
+/// Whether a region is a scalar program: one block of ops that each make one
+/// number.
 static bool isScalarProgram(Region &region) {
   auto isScalar = [](Type type) { return type.isIntOrFloat(); };
   if (!llvm::hasSingleElement(region) ||
@@ -271,7 +274,8 @@ static bool isScalarProgram(Region &region) {
   return llvm::all_of(region.front().without_terminator(), [&](Operation &op) {
     return op.getNumResults() == 1 && isScalar(op.getResult(0).getType()) &&
            op.getNumRegions() == 0 &&
-           llvm::is_contained({"arith", "math"}, op.getName().getDialectNamespace());
+           llvm::is_contained({"arith", "math"},
+                              op.getName().getDialectNamespace());
   });
 }
 

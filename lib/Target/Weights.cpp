@@ -1,4 +1,5 @@
-//===- Weights.cpp - the values that a plan does not carry ----------------------------------------------===//
+//===- Weights.cpp - the values that a plan does not carry
+//----------------------------------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Target/Export.h"
@@ -107,7 +108,8 @@ static std::optional<schedule::ElementType> getElement(StringRef dtype) {
 
 rt::Status vdnn::writeWeights(const std::vector<StoredTensor> &weights,
                               const std::string &path) {
-  // Trained weights are precious: only a file that an earlier run wrote is replaced.
+  // Trained weights are precious: only a file that an earlier run wrote is
+  // replaced.
   std::error_code code;
   if (std::filesystem::exists(path, code)) {
     rt::Result<rt::Safetensors> existing = rt::Safetensors::read(path);

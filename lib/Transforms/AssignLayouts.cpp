@@ -1,8 +1,11 @@
-//===- AssignLayouts.cpp - memory layouts by a minimum cut, and the reorders that follow ----------------===//
+//===- AssignLayouts.cpp - memory layouts by a minimum cut, and the reorders
+//that follow ----------------===//
 //
-// The graph: the source means row major, the sink channels last. Every op has one node, as all of an op's tensors have one layout; so has every
-// argument and result of the function and every constant. A value whose producer and some consumer are on different sides is reordered once,
-// at the cost of its bytes; a value whose reorder is free constrains nothing.
+// The graph: the source means row major, the sink channels last. Every op has
+// one node, as all of an op's tensors have one layout; so has every argument
+// and result of the function and every constant. A value whose producer and
+// some consumer are on different sides is reordered once, at the cost of its
+// bytes; a value whose reorder is free constrains nothing.
 //
 //===----------------------------------------------------------------------------------------------------===//
 
@@ -23,12 +26,14 @@ using namespace vdnn;
 
 /// The layout that an op's kernel insists on; none: any one.
 static std::optional<Layout> getRequiredLayout(Operation *op) {
-  if (isa<ConvOp, ConvBackwardDataOp, ConvBackwardFilterOp, MaxPoolOp, AvgPoolOp,
-          MaxPoolBackwardOp, AvgPoolBackwardOp, BatchNormOp,
-          BatchNormInferenceOp, BatchNormBackwardOp, LRNOp, LRNBackwardOp>(op)) {
+  if (isa<ConvOp, ConvBackwardDataOp, ConvBackwardFilterOp, MaxPoolOp,
+          AvgPoolOp, MaxPoolBackwardOp, AvgPoolBackwardOp, BatchNormOp,
+          BatchNormInferenceOp, BatchNormBackwardOp, LRNOp, LRNBackwardOp>(
+          op)) {
     return Layout::ChannelsLast;
   }
-  // The losses could have either, but their labels have one dimension less than their logits, so that channels last would mean another order for each.
+  // The losses could have either, but their labels have one dimension less than
+  // their logits, so that channels last would mean another order for each.
   if (isa<ReshapeOp, MatMulOp, SoftmaxOp, SoftmaxBackwardOp,
           SoftmaxCrossEntropyOp, SoftmaxCrossEntropyBackwardOp>(op)) {
     return Layout::RowMajor;
@@ -128,7 +133,9 @@ Value LayoutAssignment::copy(OpOperand &use) {
   return identity.getResult(0);
 }
 
-/// Gives each result of the step bytes of its own: an output that is an argument, a constant or another result would otherwise have to lie in two places.
+/// Gives each result of the step bytes of its own: an output that is an
+/// argument, a constant or another result would otherwise have to lie in two
+/// places.
 void LayoutAssignment::separateResults() {
   llvm::DenseSet<Value> taken;
   for (OpOperand &use : getTerminator()->getOpOperands()) {
@@ -141,16 +148,15 @@ void LayoutAssignment::separateResults() {
       root = op->getOperand(0);
     }
     auto argument = dyn_cast<BlockArgument>(root);
-    bool unchanged =
-        argument && root == use.get() &&
-        getResultText(number, "vdnn.role") == "update" &&
-        step.getArgAttr(argument.getArgNumber(), "vdnn.name") ==
-            step.getResultAttr(number, "vdnn.name");
+    bool unchanged = argument && root == use.get() &&
+                     getResultText(number, "vdnn.role") == "update" &&
+                     step.getArgAttr(argument.getArgNumber(), "vdnn.name") ==
+                         step.getResultAttr(number, "vdnn.name");
     if (unchanged) {
       continue;
     }
-    bool persistent =
-        argument || (root.getDefiningOp() && isa<ConstantOp>(root.getDefiningOp()));
+    bool persistent = argument || (root.getDefiningOp() &&
+                                   isa<ConstantOp>(root.getDefiningOp()));
     if (persistent || !taken.insert(root).second) {
       use.set(copy(use));
     }
@@ -166,8 +172,8 @@ void LayoutAssignment::buildGraph() {
             step.getArgAttr(argument.getArgNumber(), "vdnn.name")) {
       nodeOfName.try_emplace(name, node);
     }
-    auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                  "vdnn.role");
+    auto role =
+        step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "vdnn.role");
     if (!role || role.getValue() == "input") {
       graph.addEdge(MinCut::Source, node, MinCut::Infinite);
     }
@@ -190,7 +196,8 @@ void LayoutAssignment::buildGraph() {
       graph.addEdge(MinCut::Source, node, MinCut::Infinite);
       continue;
     }
-    // The new value of a parameter or state lies where the old one lay, in the same layout.
+    // The new value of a parameter or state lies where the old one lay, in the
+    // same layout.
     Attribute name = step.getResultAttr(number, "vdnn.name");
     if (auto old = name ? nodeOfName.find(name) : nodeOfName.end();
         old != nodeOfName.end()) {
@@ -209,7 +216,8 @@ void LayoutAssignment::buildGraph() {
   }
 }
 
-/// What a dropout drops depends on positions in memory, so that its backward op must see the same layout.
+/// What a dropout drops depends on positions in memory, so that its backward op
+/// must see the same layout.
 void LayoutAssignment::tieDropouts() {
   llvm::DenseMap<int64_t, uint32_t> first;
   for (DropoutOp op : step.getBody().front().getOps<DropoutOp>()) {
@@ -222,7 +230,8 @@ void LayoutAssignment::tieDropouts() {
   }
 }
 
-/// One reorder serves all consumers on the other side, so it is paid once: through a node between them and the producer.
+/// One reorder serves all consumers on the other side, so it is paid once:
+/// through a node between them and the producer.
 void LayoutAssignment::addValue(Value value, uint32_t producer) {
   auto type = cast<RankedTensorType>(value.getType());
   if (isFreeReorder(type) || value.use_empty()) {
@@ -257,7 +266,8 @@ void LayoutAssignment::setTypes(const std::vector<bool> &sinkSide) {
       result.setType(withLayout(result.getType(), layout));
     }
     if (auto constant = dyn_cast<ConstantOp>(op)) {
-      // The elements stay in logical order; only the type says how they lie in memory.
+      // The elements stay in logical order; only the type says how they lie in
+      // memory.
       auto value = cast<DenseElementsAttr>(constant.getValue());
       constant.setValueAttr(
           value.reshape(cast<ShapedType>(constant.getResult().getType())));
@@ -283,7 +293,8 @@ static Operation *getFirstReader(Operation *view) {
   return first;
 }
 
-/// An attribute of the op that a reorder belongs to: the kernel that `consumer` is, or that reads it if it is a view, else the one that made `value`.
+/// An attribute of the op that a reorder belongs to: the kernel that `consumer`
+/// is, or that reads it if it is a view, else the one that made `value`.
 static Attribute findNearest(Operation *consumer, Value value, StringRef name) {
   for (Operation *op = consumer; op;
        op = isViewOp(op) ? getFirstReader(op) : nullptr) {
@@ -300,7 +311,8 @@ static Attribute findNearest(Operation *consumer, Value value, StringRef name) {
   return {};
 }
 
-/// Reorders a value just before its first consumer that wants it so, for all of them.
+/// Reorders a value just before its first consumer that wants it so, for all of
+/// them.
 void LayoutAssignment::reorderUses(Value value,
                                    const std::vector<bool> &sinkSide) {
   SmallVector<OpOperand *> uses;
@@ -329,12 +341,11 @@ void LayoutAssignment::reorderUses(Value value,
   }
   StringAttr name;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    name = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                             "vdnn.name");
-  } else if (auto names =
-                 value.getDefiningOp()->getAttrOfType<ArrayAttr>("vdnn.names")) {
-    name = dyn_cast<StringAttr>(
-        names[cast<OpResult>(value).getResultNumber()]);
+    name =
+        step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "vdnn.name");
+  } else if (auto names = value.getDefiningOp()->getAttrOfType<ArrayAttr>(
+                 "vdnn.names")) {
+    name = dyn_cast<StringAttr>(names[cast<OpResult>(value).getResultNumber()]);
   }
   if (name && !name.getValue().empty()) {
     reorder->setAttr("vdnn.names",
@@ -368,8 +379,8 @@ struct AssignLayoutsPass : vdnn::impl::AssignLayoutsBase<AssignLayoutsPass> {
       return signalPassFailure();
     }
     for (Operation &op : step.getBody().front().without_terminator()) {
-      bool tensors = llvm::all_of(op.getResultTypes(),
-                                  llvm::IsaPred<RankedTensorType>);
+      bool tensors =
+          llvm::all_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
       if (!isa<ComputeOp>(op) || !tensors) {
         op.emitOpError("has no layout: expected compute ops only");
         return signalPassFailure();

@@ -1,13 +1,14 @@
-//===- LowerToCommands.cpp - transfer form -> the plan --------------------------------------------------===//
+//===- LowerToCommands.cpp - transfer form -> the plan
+//--------------------------------------------------===//
 
-#include "vdnn/Target/Kernel.h"
 #include "vdnn/Transforms/LowerToCommands.h"
+#include "vdnn/Target/Kernel.h"
 #include "vdnn/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringSet.h"
 #include "runtime/support/Format.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace vdnn {
 #define GEN_PASS_DEF_LOWERTOCOMMANDS
@@ -116,7 +117,9 @@ private:
   FlatSymbolRefAttr refBuffer(std::optional<uint32_t> number) {
     return number ? refBuffer(*number) : FlatSymbolRefAttr();
   }
-  IntegerAttr integer(int64_t value) { return builder.getI64IntegerAttr(value); }
+  IntegerAttr integer(int64_t value) {
+    return builder.getI64IntegerAttr(value);
+  }
   InitialAttr getInitial(planning::TensorId id);
   Type getModelType(planning::TensorId id);
 
@@ -130,7 +133,8 @@ private:
   OpBuilder builder;
   llvm::StringSet<> symbols;
   std::vector<std::string> tensorNames;
-  /// Per tensor of the model, the tensor that holds its value at the end of the step, if another one.
+  /// Per tensor of the model, the tensor that holds its value at the end of the
+  /// step, if another one.
   std::vector<std::optional<planning::TensorId>> newValue;
   std::vector<std::string> bufferNames;
 };
@@ -145,7 +149,8 @@ std::string PlanWriter::unique(const std::string &name) {
   return candidate;
 }
 
-/// Tensors keep the names of the model; buffers, which share their table of symbols, give way.
+/// Tensors keep the names of the model; buffers, which share their table of
+/// symbols, give way.
 void PlanWriter::nameSymbols() {
   tensorNames.resize(problem.tensors.size());
   newValue.resize(problem.tensors.size());
@@ -230,10 +235,11 @@ void PlanWriter::writeTensor(planning::TensorId id) {
     gradientOf = ref(planned.gradientOf[id]);
   }
   const planning::TensorDecision &decision = planned.solution.tensors[id];
-  builder.create<TensorOp>(
-      step.getLoc(), tensorNames[id], convert(tensor.kind), getModelType(id),
-      tensor.bytes, convert(decision.residence), decision.reason,
-      refBuffer(program.entry[id]), refBuffer(exit), gradientOf, getInitial(id));
+  builder.create<TensorOp>(step.getLoc(), tensorNames[id], convert(tensor.kind),
+                           getModelType(id), tensor.bytes,
+                           convert(decision.residence), decision.reason,
+                           refBuffer(program.entry[id]), refBuffer(exit),
+                           gradientOf, getInitial(id));
 }
 
 void PlanWriter::writeBuffer(size_t number) {
@@ -266,7 +272,8 @@ void PlanWriter::writeLaunch(const planning::PlannedCommand &command) {
     inPlace.append({read, written});
   }
   auto launch = builder.create<LaunchOp>(
-      step.getLoc(), StreamKindAttr::get(module.getContext(), convert(command.stream)),
+      step.getLoc(),
+      StreamKindAttr::get(module.getContext(), convert(command.stream)),
       builder.getStringAttr(op->getName().stripDialect()), algorithm,
       getKernelAttributes(op), refs(command.reads),
       builder.getTypeArrayAttr(SmallVector<Type>(op->getOperandTypes())),
@@ -291,11 +298,10 @@ void PlanWriter::writeCommand(const planning::PlannedCommand &command) {
   case planning::CommandKind::Copy: {
     uint32_t source = command.reads.front();
     std::optional<planning::TensorId> tensor = program.buffers[source].tensor;
-    builder.create<CopyOp>(step.getLoc(), stream, bufferNames[source],
-                           bufferNames[command.writes.front()],
-                           command.durationNs,
-                           tensor ? StringRef(problem.tensors[*tensor].name)
-                                  : StringRef());
+    builder.create<CopyOp>(
+        step.getLoc(), stream, bufferNames[source],
+        bufferNames[command.writes.front()], command.durationNs,
+        tensor ? StringRef(problem.tensors[*tensor].name) : StringRef());
     return;
   }
   case planning::CommandKind::Record:
@@ -334,8 +340,8 @@ FailureOr<LoweredStep> vdnn::lowerStep(ModuleOp module) {
     return failure();
   }
   LoweredStep lowered{*step, std::move(*target), std::move(*planned), {}, {}};
-  lowered.program = planning::buildProgram(lowered.planned.problem,
-                                           lowered.planned.solution);
+  lowered.program =
+      planning::buildProgram(lowered.planned.problem, lowered.planned.solution);
   lowered.statistics =
       planning::measure(lowered.planned.problem, lowered.program);
   return lowered;
@@ -357,8 +363,8 @@ LogicalResult vdnn::checkBudgets(const LoweredStep &lowered) {
   if (!lowered.fitsHost()) {
     step.emitError() << "this plan needs a host budget of at least "
                      << lowered.program.hostPeak << " bytes ("
-                     << rt::formatBytes(lowered.program.hostPeak)
-                     << "), found " << target.hostBudget << " bytes ("
+                     << rt::formatBytes(lowered.program.hostPeak) << "), found "
+                     << target.hostBudget << " bytes ("
                      << rt::formatBytes(target.hostBudget) << ")";
     fits = false;
   }

@@ -1,4 +1,5 @@
-//===- MinCut.cpp - Dinic's algorithm -------------------------------------------------------------------===//
+//===- MinCut.cpp - Dinic's algorithm
+//-------------------------------------------------------------------===//
 
 #include "MinCut.h"
 
@@ -39,7 +40,8 @@ bool MinCut::findLevels() {
   return level_[Sink] != Unreached;
 }
 
-/// Finds one augmenting path along rising levels and pushes what fits. Iterative, because paths are as long as the network is deep.
+/// Finds one augmenting path along rising levels and pushes what fits.
+/// Iterative, because paths are as long as the network is deep.
 uint64_t MinCut::push(uint32_t start, uint64_t limit) {
   std::vector<std::pair<uint32_t, uint32_t>> path; // node, edge taken
   uint32_t node = start;
@@ -81,7 +83,8 @@ std::vector<bool> MinCut::findSinkSide() {
     while (push(Source, Infinite) > 0) {
     }
   }
-  // Nodes from which the sink can still be reached: they are on its side in every cheapest cut.
+  // Nodes from which the sink can still be reached: they are on its side in
+  // every cheapest cut.
   std::vector<bool> sinkSide(edges_.size(), false);
   sinkSide[Sink] = true;
   std::vector<uint32_t> queue = {Sink};

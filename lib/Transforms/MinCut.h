@@ -1,4 +1,5 @@
-//===- MinCut.h - the cheapest way to split a graph between two terminals -------------------------------===//
+//===- MinCut.h - the cheapest way to split a graph between two terminals
+//-------------------------------===//
 
 #ifndef VDNN_LIB_TRANSFORMS_MINCUT_H
 #define VDNN_LIB_TRANSFORMS_MINCUT_H
@@ -21,7 +22,8 @@ public:
   /// `from` on the source's side and `to` on the sink's costs `capacity`.
   void addEdge(uint32_t from, uint32_t to, uint64_t capacity);
 
-  /// Per node, whether it is on the sink's side. Of several cheapest cuts, the one that leaves fewest nodes there.
+  /// Per node, whether it is on the sink's side. Of several cheapest cuts, the
+  /// one that leaves fewest nodes there.
   std::vector<bool> findSinkSide();
 
 private:

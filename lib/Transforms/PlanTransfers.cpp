@@ -1,4 +1,5 @@
-//===- PlanTransfers.cpp - runs a policy and writes what it decided into the IR -------------------------===//
+//===- PlanTransfers.cpp - runs a policy and writes what it decided into the IR
+//-------------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Planning/Policy.h"
@@ -128,7 +129,8 @@ void SolutionWriter::writeTransfers() {
   redirectOperands(terminator);
 }
 
-/// All that happens before the op at one position. What ends here comes before what begins here, but for an offload whose release is here too.
+/// All that happens before the op at one position. What ends here comes before
+/// what begins here, but for an offload whose release is here too.
 void SolutionWriter::writeTransfersAt(planning::OpId position) {
   const std::vector<planning::Transfer> &transfers = solution.transfers;
   Location location = step.getLoc();
@@ -151,9 +153,9 @@ void SolutionWriter::writeTransfersAt(planning::OpId position) {
   }
   for (size_t i = 0; i < transfers.size(); ++i) {
     if (transfers[i].releaseAt == position) {
-      builder.create<ReleaseOp>(
-          location, getCurrent(planned.values[transfers[i].tensor]),
-          rounds[i].done);
+      builder.create<ReleaseOp>(location,
+                                getCurrent(planned.values[transfers[i].tensor]),
+                                rounds[i].done);
     }
   }
   if (llvm::is_contained(solution.barriers, position)) {
@@ -176,7 +178,8 @@ void SolutionWriter::writeTransfersAt(planning::OpId position) {
   }
 }
 
-/// The value that holds the tensor of `value` now: itself, or a view of the copy that came back, made at the builder's place.
+/// The value that holds the tensor of `value` now: itself, or a view of the
+/// copy that came back, made at the builder's place.
 Value SolutionWriter::getCurrent(Value value) {
   auto tensor = planned.tensorOf.find(value);
   if (tensor == planned.tensorOf.end() || !copies[tensor->second].value) {
@@ -243,7 +246,8 @@ struct PlanTransfersPass : vdnn::impl::PlanTransfersBase<PlanTransfersPass> {
       return signalPassFailure();
     }
     if (planned->hasSolution) {
-      step.emitError("has been planned already; start again from its step form");
+      step.emitError(
+          "has been planned already; start again from its step form");
       return signalPassFailure();
     }
     planning::PolicyOptions options;
@@ -256,8 +260,8 @@ struct PlanTransfersPass : vdnn::impl::PlanTransfersBase<PlanTransfersPass> {
     std::vector<std::string> errors =
         planning::verify(planned->problem, solution);
     for (const std::string &error : errors) {
-      step.emitError() << "policy '" << policy << "' gave a wrong plan: "
-                       << error;
+      step.emitError() << "policy '" << policy
+                       << "' gave a wrong plan: " << error;
     }
     if (!errors.empty()) {
       return signalPassFailure();
@@ -265,8 +269,8 @@ struct PlanTransfersPass : vdnn::impl::PlanTransfersBase<PlanTransfersPass> {
     SolutionWriter(step, *planned, solution).write();
     Builder builder(step.getContext());
     step->setAttr("vdnn.policy",
-                  builder.getStringAttr(policy.getValue() + "(" + kernels.getValue().substr(0, 1) +
-                                        ")"));
+                  builder.getStringAttr(policy.getValue() + "(" +
+                                        kernels.getValue().substr(0, 1) + ")"));
     step->setAttr("vdnn.sync", builder.getStringAttr(sync.getValue()));
   }
 };

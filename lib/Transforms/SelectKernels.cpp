@@ -1,4 +1,5 @@
-//===- SelectKernels.cpp - how the device can compute each op -------------------------------------------===//
+//===- SelectKernels.cpp - how the device can compute each op
+//-------------------------------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Cost/CostModel.h"
@@ -12,7 +13,8 @@ namespace vdnn {
 using namespace mlir;
 using namespace vdnn;
 
-/// Leaves out each choice that another one beats in time and in workspace (the first of two equal ones stays).
+/// Leaves out each choice that another one beats in time and in workspace (the
+/// first of two equal ones stays).
 static std::vector<planning::KernelChoice>
 removeBeaten(const std::vector<planning::KernelChoice> &all) {
   std::vector<planning::KernelChoice> kept;

@@ -1,4 +1,5 @@
-//===- VerifyPhase.cpp - what must hold when a phase is over --------------------------------------------===//
+//===- VerifyPhase.cpp - what must hold when a phase is over
+//--------------------------------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Transforms/Passes.h"

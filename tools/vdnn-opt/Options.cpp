@@ -1,4 +1,5 @@
-//===- Options.cpp - the command line of vdnn-opt -------------------------------------------------------===//
+//===- Options.cpp - the command line of vdnn-opt
+//-------------------------------------------------------===//
 
 #include "Options.h"
 
@@ -11,13 +12,16 @@ using namespace vdnn;
 using namespace vdnn::tool;
 namespace cl = llvm::cl;
 
-//===--- what there is ----------------------------------------------------------------------------------===//
+//===--- what there is
+//----------------------------------------------------------------------------------===//
 
-/// libLLVM registers options of its code generators in every program that links it; where one has a name of ours, it goes. Must stand before our own.
+/// libLLVM registers options of its code generators in every program that links
+/// it; where one has a name of ours, it goes. Must stand before our own.
 [[maybe_unused]] static const bool namesAreFree = [] {
   llvm::StringMap<cl::Option *> &registered = cl::getRegisteredOptions();
-  for (const char *name : {"batch", "bn", "budget", "device", "dim", "dropout", "emit", "freeze", "kernels", "loss", "policy", "storage",
-                           "summary", "sync", "threads"}) {
+  for (const char *name :
+       {"batch", "bn", "budget", "device", "dim", "dropout", "emit", "freeze",
+        "kernels", "loss", "policy", "storage", "summary", "sync", "threads"}) {
     if (cl::Option *foreign = registered.lookup(name)) {
       foreign->removeArgument();
     }
@@ -30,85 +34,143 @@ static cl::OptionCategory trainingCategory("2. The training step");
 static cl::OptionCategory planCategory("3. The plan");
 static cl::OptionCategory outputCategory("4. What comes out");
 
-static cl::opt<std::string> input(cl::Positional, cl::desc("<model.onnx | file.mlir | ->"),
+static cl::opt<std::string> input(cl::Positional,
+                                  cl::desc("<model.onnx | file.mlir | ->"),
                                   cl::init("-"), cl::cat(outputCategory));
-static cl::opt<std::string> output("o", cl::desc("where it goes: a .mlir or .vdnn file, or - (default)"),
-                                   cl::value_desc("file"), cl::init("-"),
-                                   cl::cat(outputCategory));
 static cl::opt<std::string>
-    emit("emit", cl::desc("stop after a phase: compute, step, transfers, commands (default) or schedule"),
+    output("o",
+           cl::desc("where it goes: a .mlir or .vdnn file, or - (default)"),
+           cl::value_desc("file"), cl::init("-"), cl::cat(outputCategory));
+static cl::opt<std::string>
+    emit("emit",
+         cl::desc("stop after a phase: compute, step, transfers, commands "
+                  "(default) or schedule"),
          cl::value_desc("phase"), cl::init(""), cl::cat(outputCategory));
-static cl::opt<std::string> summary("summary", cl::desc("what is printed on standard error: text (default), json or none"),
-                                    cl::value_desc("form"), cl::init("text"), cl::cat(outputCategory));
+static cl::opt<std::string> summary(
+    "summary",
+    cl::desc("what is printed on standard error: text (default), json or none"),
+    cl::value_desc("form"), cl::init("text"), cl::cat(outputCategory));
 
-static cl::opt<int64_t> batch("batch", cl::desc("size of the first dimension of every input, where the model leaves it open"),
-                              cl::value_desc("N"), cl::init(0), cl::cat(modelCategory));
-static cl::list<std::string> dims("dim", cl::desc("size of a symbolic dimension; may be repeated"),
-                                  cl::value_desc("name=N"), cl::cat(modelCategory));
-static cl::opt<std::string> batchNorm("bn", cl::desc("BatchNorm of a training step: train (default) or frozen"),
-                                      cl::value_desc("mode"), cl::init("train"), cl::cat(modelCategory));
-static cl::opt<std::string> dropout("dropout", cl::desc("dropout of a training step: on (default) or off"),
-                                    cl::value_desc("mode"), cl::init("on"), cl::cat(modelCategory));
+static cl::opt<int64_t> batch("batch",
+                              cl::desc("size of the first dimension of every "
+                                       "input, where the model leaves it open"),
+                              cl::value_desc("N"), cl::init(0),
+                              cl::cat(modelCategory));
+static cl::list<std::string>
+    dims("dim", cl::desc("size of a symbolic dimension; may be repeated"),
+         cl::value_desc("name=N"), cl::cat(modelCategory));
+static cl::opt<std::string> batchNorm(
+    "bn", cl::desc("BatchNorm of a training step: train (default) or frozen"),
+    cl::value_desc("mode"), cl::init("train"), cl::cat(modelCategory));
+static cl::opt<std::string>
+    dropout("dropout",
+            cl::desc("dropout of a training step: on (default) or off"),
+            cl::value_desc("mode"), cl::init("on"), cl::cat(modelCategory));
 
 static cl::opt<std::string>
-    loss("loss", cl::desc("what is minimised: cross_entropy, mse, output (the model's own loss), or none (default): inference"),
+    loss("loss",
+         cl::desc("what is minimised: cross_entropy, mse, output (the model's "
+                  "own loss), or none (default): inference"),
          cl::value_desc("kind"), cl::init("none"), cl::cat(trainingCategory));
-static cl::opt<double> momentum("momentum", cl::desc("momentum of SGD (default 0.9)"), cl::value_desc("x"),
-                                cl::init(0.9), cl::cat(trainingCategory));
-static cl::opt<double> weightDecay("weight-decay", cl::desc("weight decay of SGD (default 0)"), cl::value_desc("x"),
-                                   cl::init(0), cl::cat(trainingCategory));
-static cl::opt<bool> nesterov("nesterov", cl::desc("Nesterov's momentum"), cl::init(false), cl::cat(trainingCategory));
-static cl::list<std::string> frozen("freeze", cl::desc("a parameter that is not trained; may be repeated"),
-                                    cl::value_desc("name"), cl::cat(trainingCategory));
+static cl::opt<double> momentum("momentum",
+                                cl::desc("momentum of SGD (default 0.9)"),
+                                cl::value_desc("x"), cl::init(0.9),
+                                cl::cat(trainingCategory));
+static cl::opt<double> weightDecay("weight-decay",
+                                   cl::desc("weight decay of SGD (default 0)"),
+                                   cl::value_desc("x"), cl::init(0),
+                                   cl::cat(trainingCategory));
+static cl::opt<bool> nesterov("nesterov", cl::desc("Nesterov's momentum"),
+                              cl::init(false), cl::cat(trainingCategory));
+static cl::list<std::string>
+    frozen("freeze",
+           cl::desc("a parameter that is not trained; may be repeated"),
+           cl::value_desc("name"), cl::cat(trainingCategory));
 static cl::opt<std::string>
-    storage("storage", cl::desc("what pools keep for their gradient: compact (an index) or paper (input and output; default for titanx)"),
+    storage("storage",
+            cl::desc("what pools keep for their gradient: compact (an index) "
+                     "or paper (input and output; default for titanx)"),
             cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
 
-static cl::opt<std::string> device("device", cl::desc("cpu (default), h200, titanx, or a device model FILE.json"),
-                                   cl::value_desc("name"), cl::init("cpu"), cl::cat(planCategory));
-static cl::opt<unsigned> threads("threads", cl::desc("threads of the cpu device (default: all)"), cl::value_desc("N"),
-                                 cl::init(0), cl::cat(planCategory));
-static cl::opt<std::string> budget("budget", cl::desc("device memory of the whole process, as 6GiB, 800M or 4096"),
-                                   cl::value_desc("bytes"), cl::init(""), cl::cat(planCategory));
-static cl::opt<std::string> hostBudget("host-budget", cl::desc("pinned host memory"), cl::value_desc("bytes"),
-                                       cl::init(""), cl::cat(planCategory));
-static cl::opt<std::string> policy("policy", cl::desc("what leaves the device: none (default), all or conv"),
-                                   cl::value_desc("name"), cl::init("none"), cl::cat(planCategory));
-static cl::opt<std::string> kernels("kernels", cl::desc("performance (default: the fastest) or memory (the smallest workspace)"),
-                                    cl::value_desc("kind"), cl::init("performance"), cl::cat(planCategory));
-static cl::opt<std::string> syncMode("sync", cl::desc("event (default: wait only where needed) or layer (the vDNN paper's barrier)"),
-                                     cl::value_desc("kind"), cl::init("event"), cl::cat(planCategory));
+static cl::opt<std::string>
+    device("device",
+           cl::desc("cpu (default), h200, titanx, or a device model FILE.json"),
+           cl::value_desc("name"), cl::init("cpu"), cl::cat(planCategory));
+static cl::opt<unsigned>
+    threads("threads", cl::desc("threads of the cpu device (default: all)"),
+            cl::value_desc("N"), cl::init(0), cl::cat(planCategory));
+static cl::opt<std::string> budget(
+    "budget",
+    cl::desc("device memory of the whole process, as 6GiB, 800M or 4096"),
+    cl::value_desc("bytes"), cl::init(""), cl::cat(planCategory));
+static cl::opt<std::string> hostBudget("host-budget",
+                                       cl::desc("pinned host memory"),
+                                       cl::value_desc("bytes"), cl::init(""),
+                                       cl::cat(planCategory));
+static cl::opt<std::string>
+    policy("policy",
+           cl::desc("what leaves the device: none (default), all or conv"),
+           cl::value_desc("name"), cl::init("none"), cl::cat(planCategory));
+static cl::opt<std::string>
+    kernels("kernels",
+            cl::desc("performance (default: the fastest) or memory (the "
+                     "smallest workspace)"),
+            cl::value_desc("kind"), cl::init("performance"),
+            cl::cat(planCategory));
+static cl::opt<std::string>
+    syncMode("sync",
+             cl::desc("event (default: wait only where needed) or layer (the "
+                      "vDNN paper's barrier)"),
+             cl::value_desc("kind"), cl::init("event"), cl::cat(planCategory));
 
 static const char *const Overview =
-    "vdnn-opt: plans the memory of a network's training step; compiler driver and mlir-opt in one\n"
+    "vdnn-opt: plans the memory of a network's training step; compiler driver "
+    "and mlir-opt in one\n"
     "\n"
     "EXAMPLES\n"
     "  Plan one training step under a budget, and see what was decided:\n"
-    "    vdnn-opt resnet50.onnx --batch=32 --loss=cross_entropy --policy=conv --budget=6GiB -o plan.mlir\n"
+    "    vdnn-opt resnet50.onnx --batch=32 --loss=cross_entropy --policy=conv "
+    "--budget=6GiB -o plan.mlir\n"
     "  Plan inference:\n"
     "    vdnn-opt resnet50.onnx --batch=8 -o plan.mlir\n"
     "  What would this network need on the GPU of the vDNN paper?\n"
-    "    vdnn-opt vgg16.onnx --batch=256 --loss=cross_entropy --device=titanx --policy=all -o vgg16.mlir\n"
+    "    vdnn-opt vgg16.onnx --batch=256 --loss=cross_entropy --device=titanx "
+    "--policy=all -o vgg16.mlir\n"
     "  Look at the step before anything is planned:\n"
-    "    vdnn-opt resnet50.onnx --batch=8 --loss=cross_entropy --emit=step -o step.mlir\n"
+    "    vdnn-opt resnet50.onnx --batch=8 --loss=cross_entropy --emit=step -o "
+    "step.mlir\n"
     "  Run passes on it, as with mlir-opt (all are listed by --help-hidden):\n"
     "    vdnn-opt step.mlir --vdnn-print-working-set -o /dev/null\n"
-    "    vdnn-opt step.mlir --vdnn-select-kernels --vdnn-plan-transfers=policy=all\n"
-    "  Turn a plan, perhaps edited by hand, into the binary that vdnn-run reads (and prove it):\n"
+    "    vdnn-opt step.mlir --vdnn-select-kernels "
+    "--vdnn-plan-transfers=policy=all\n"
+    "  Turn a plan, perhaps edited by hand, into the binary that vdnn-run "
+    "reads (and prove it):\n"
     "    vdnn-opt plan.mlir -o plan.vdnn\n"
     "\n"
     "EXIT CODES\n"
-    "  0 success, 1 error, 3 the plan does not fit its budget. A file that is named by -o appears whole or not at all.\n";
+    "  0 success, 1 error, 3 the plan does not fit its budget. A file that is "
+    "named by -o appears whole or not at all.\n";
 
-//===--- what was given ---------------------------------------------------------------------------------===//
+//===--- what was given
+//---------------------------------------------------------------------------------===//
 
 rt::Result<int64_t> tool::parseBytes(const std::string &text) {
   double number = 0;
-  auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  auto [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
   std::string unit(end, text.data() + text.size());
   constexpr std::pair<const char *, double> Units[] = {
-      {"", 1},     {"B", 1},    {"K", 1e3},     {"KB", 1e3},     {"M", 1e6},           {"MB", 1e6},
-      {"G", 1e9},  {"GB", 1e9}, {"KiB", 1024.}, {"MiB", 1024. * 1024}, {"GiB", 1024. * 1024 * 1024}};
+      {"", 1},
+      {"B", 1},
+      {"K", 1e3},
+      {"KB", 1e3},
+      {"M", 1e6},
+      {"MB", 1e6},
+      {"G", 1e9},
+      {"GB", 1e9},
+      {"KiB", 1024.},
+      {"MiB", 1024. * 1024},
+      {"GiB", 1024. * 1024 * 1024}};
   if (code == std::errc() && std::isfinite(number)) {
     for (auto [name, factor] : Units) {
       if (unit == name && number * factor >= 1 && number * factor < 9e18) {
@@ -116,13 +178,16 @@ rt::Result<int64_t> tool::parseBytes(const std::string &text) {
       }
     }
   }
-  return rt::Error{"'" + text + "' is no number of bytes; expected a number of at least 1 with a unit of "
-                   "K, M, G (powers of 1000), KiB, MiB, GiB (powers of 1024), or none"};
+  return rt::Error{
+      "'" + text +
+      "' is no number of bytes; expected a number of at least 1 with a unit of "
+      "K, M, G (powers of 1000), KiB, MiB, GiB (powers of 1024), or none"};
 }
 
 /// Finds `text` among the names.
 template <typename T, size_t N>
-static rt::Result<T> choose(const char *option, const std::string &text, const std::pair<const char *, T> (&choices)[N]) {
+static rt::Result<T> choose(const char *option, const std::string &text,
+                            const std::pair<const char *, T> (&choices)[N]) {
   std::string known;
   for (auto &[name, value] : choices) {
     if (text == name) {
@@ -130,7 +195,8 @@ static rt::Result<T> choose(const char *option, const std::string &text, const s
     }
     known += std::string(known.empty() ? "" : ", ") + "'" + name + "'";
   }
-  return rt::Error{std::string("unknown value '") + text + "' of --" + option + ", expected one of " + known};
+  return rt::Error{std::string("unknown value '") + text + "' of --" + option +
+                   ", expected one of " + known};
 }
 
 static rt::Status readImport(ImportOptions &options) {
@@ -144,17 +210,22 @@ static rt::Status readImport(ImportOptions &options) {
       valid = code == std::errc() && end == last && size > 0;
     }
     if (!valid) {
-      return rt::Error{"'--dim " + dim + "' is no size of a dimension; expected name=N with N of at least 1"};
+      return rt::Error{
+          "'--dim " + dim +
+          "' is no size of a dimension; expected name=N with N of at least 1"};
     }
     options.dims[dim.substr(0, equals)] = size;
   }
   if (batch.getNumOccurrences() != 0) {
     if (batch < 1) {
-      return rt::Error{"'--batch=" + std::to_string(batch) + "' is too small; expected at least 1"};
+      return rt::Error{"'--batch=" + std::to_string(batch) +
+                       "' is too small; expected at least 1"};
     }
     options.batch = batch;
   }
-  auto mode = choose<BatchNormMode>("bn", batchNorm, {{"train", BatchNormMode::Train}, {"frozen", BatchNormMode::Frozen}});
+  auto mode = choose<BatchNormMode>(
+      "bn", batchNorm,
+      {{"train", BatchNormMode::Train}, {"frozen", BatchNormMode::Frozen}});
   if (!mode) {
     return mode.error();
   }
@@ -177,8 +248,12 @@ static rt::Status readTraining(CompileOptions &options) {
   if (!kind) {
     return kind.error();
   }
-  std::string stored = !storage.empty() ? storage.getValue() : std::string(device == "titanx" ? "paper" : "compact");
-  auto keeps = choose<Storage>("storage", stored, {{"compact", Storage::Compact}, {"paper", Storage::Paper}});
+  std::string stored =
+      !storage.empty() ? storage.getValue()
+                       : std::string(device == "titanx" ? "paper" : "compact");
+  auto keeps = choose<Storage>(
+      "storage", stored,
+      {{"compact", Storage::Compact}, {"paper", Storage::Paper}});
   if (!keeps) {
     return keeps.error();
   }
@@ -186,8 +261,10 @@ static rt::Status readTraining(CompileOptions &options) {
   if (!*kind) {
     return {};
   }
-  if (!(momentum >= 0 && momentum < 1) || !(weightDecay >= 0) || !std::isfinite(weightDecay)) {
-    return rt::Error{"expected a --momentum in [0, 1) and a --weight-decay of at least 0"};
+  if (!(momentum >= 0 && momentum < 1) || !(weightDecay >= 0) ||
+      !std::isfinite(weightDecay)) {
+    return rt::Error{
+        "expected a --momentum in [0, 1) and a --weight-decay of at least 0"};
   }
   options.training.emplace();
   options.training->loss = **kind;
@@ -202,9 +279,13 @@ static rt::Status readTraining(CompileOptions &options) {
 static rt::Status readPlan(PlanOptions &options) {
   options.device = device;
   options.threads = threads;
-  auto named = choose<std::string>("policy", policy, {{"none", "none"}, {"all", "all"}, {"conv", "conv"}});
-  auto preferred = choose<std::string>("kernels", kernels, {{"performance", "performance"}, {"memory", "memory"}});
-  auto synced = choose<std::string>("sync", syncMode, {{"event", "event"}, {"layer", "layer"}});
+  auto named = choose<std::string>(
+      "policy", policy, {{"none", "none"}, {"all", "all"}, {"conv", "conv"}});
+  auto preferred = choose<std::string>(
+      "kernels", kernels,
+      {{"performance", "performance"}, {"memory", "memory"}});
+  auto synced = choose<std::string>("sync", syncMode,
+                                    {{"event", "event"}, {"layer", "layer"}});
   for (auto *choice : {&named, &preferred, &synced}) {
     if (!*choice) {
       return choice->error();
@@ -213,7 +294,8 @@ static rt::Status readPlan(PlanOptions &options) {
   options.policy = *named;
   options.kernels = *preferred;
   options.sync = *synced;
-  for (auto [text, bytes] : {std::pair{&budget, &options.budget}, std::pair{&hostBudget, &options.hostBudget}}) {
+  for (auto [text, bytes] : {std::pair{&budget, &options.budget},
+                             std::pair{&hostBudget, &options.hostBudget}}) {
     if (!text->empty()) {
       rt::Result<int64_t> parsed = parseBytes(*text);
       if (!parsed) {
@@ -225,12 +307,15 @@ static rt::Status readPlan(PlanOptions &options) {
   return {};
 }
 
-/// The output's name decides between the text of a plan and its binary, unless --emit does.
+/// The output's name decides between the text of a plan and its binary, unless
+/// --emit does.
 static rt::Status readOutput(Options &options) {
   options.input = input;
   options.output = output;
   bool binary = output.size() > 5 && llvm::StringRef(output).ends_with(".vdnn");
-  std::string phase = !emit.empty() ? emit.getValue() : std::string(binary ? "schedule" : "commands");
+  std::string phase = !emit.empty()
+                          ? emit.getValue()
+                          : std::string(binary ? "schedule" : "commands");
   auto chosen = choose<Emit>("emit", phase,
                              {{"compute", Emit::Compute},
                               {"step", Emit::Step},
@@ -243,10 +328,13 @@ static rt::Status readOutput(Options &options) {
   options.compile.emit = *chosen;
   if (binary != (*chosen == Emit::Schedule) && output != "-") {
     return rt::Error{"'" + output + "' does not fit '--emit=" + phase +
-                     "'; the schedule goes to a .vdnn file, everything else to a .mlir file"};
+                     "'; the schedule goes to a .vdnn file, everything else to "
+                     "a .mlir file"};
   }
   auto form = choose<SummaryKind>("summary", summary,
-                                  {{"text", SummaryKind::Text}, {"json", SummaryKind::Json}, {"none", SummaryKind::None}});
+                                  {{"text", SummaryKind::Text},
+                                   {"json", SummaryKind::Json},
+                                   {"none", SummaryKind::None}});
   if (!form) {
     return form.error();
   }
@@ -256,7 +344,8 @@ static rt::Status readOutput(Options &options) {
 
 /// Hides what LLVM itself registers; passes stay behind --help-hidden.
 static void hideForeignOptions() {
-  cl::HideUnrelatedOptions({&modelCategory, &trainingCategory, &planCategory, &outputCategory});
+  cl::HideUnrelatedOptions(
+      {&modelCategory, &trainingCategory, &planCategory, &outputCategory});
 }
 
 rt::Result<Options> tool::parseCommandLine(int argc, char **argv) {
@@ -264,16 +353,18 @@ rt::Result<Options> tool::parseCommandLine(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, Overview);
   Options options;
   for (const rt::Status &status :
-       {readImport(options.compile.import), readTraining(options.compile), readPlan(options.compile.plan),
-        readOutput(options)}) {
+       {readImport(options.compile.import), readTraining(options.compile),
+        readPlan(options.compile.plan), readOutput(options)}) {
     if (!status) {
       return status.error();
     }
   }
   for (auto &[name, option] : cl::getRegisteredOptions()) {
-    bool ours = llvm::any_of(option->Categories, [](cl::OptionCategory *category) {
-      return category == &modelCategory || category == &trainingCategory || category == &planCategory;
-    });
+    bool ours =
+        llvm::any_of(option->Categories, [](cl::OptionCategory *category) {
+          return category == &modelCategory || category == &trainingCategory ||
+                 category == &planCategory;
+        });
     if ((ours || option == &emit) && option->getNumOccurrences() > 0) {
       options.modelOptions.push_back("--" + name.str());
     }

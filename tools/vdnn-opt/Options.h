@@ -1,4 +1,5 @@
-//===- Options.h - the command line of vdnn-opt ---------------------------------------------------------===//
+//===- Options.h - the command line of vdnn-opt
+//---------------------------------------------------------===//
 
 #ifndef VDNN_TOOLS_VDNNOPT_OPTIONS_H
 #define VDNN_TOOLS_VDNNOPT_OPTIONS_H
@@ -16,14 +17,17 @@ struct Options {
   std::string output;
   CompileOptions compile;
   SummaryKind summary = SummaryKind::Text;
-  /// Options that say something about a model were given; they mean nothing for a `.mlir` input.
+  /// Options that say something about a model were given; they mean nothing for
+  /// a `.mlir` input.
   std::vector<std::string> modelOptions;
 };
 
-/// Parses the command line; prints help or errors of syntax and exits where there are any. What the options say about each other is checked here too.
+/// Parses the command line; prints help or errors of syntax and exits where
+/// there are any. What the options say about each other is checked here too.
 rt::Result<Options> parseCommandLine(int argc, char **argv);
 
-/// "6GiB", "1.5G", "800M", "4096": bytes. Units with an i are powers of 1024, those without of 1000.
+/// "6GiB", "1.5G", "800M", "4096": bytes. Units with an i are powers of 1024,
+/// those without of 1000.
 rt::Result<int64_t> parseBytes(const std::string &text);
 
 } // namespace vdnn::tool

@@ -1,4 +1,5 @@
-//===- Run.cpp - what vdnn-opt does with its input ------------------------------------------------------===//
+//===- Run.cpp - what vdnn-opt does with its input
+//------------------------------------------------------===//
 
 #include "Run.h"
 
@@ -26,7 +27,8 @@ static int fail(const std::string &message) {
   return 1;
 }
 
-/// Writes a file whole or not at all; what is no regular file (a pipe, /dev/null) just gets the bytes.
+/// Writes a file whole or not at all; what is no regular file (a pipe,
+/// /dev/null) just gets the bytes.
 static rt::Status writeOutput(const std::string &path, StringRef bytes) {
   if (path == "-") {
     llvm::outs() << bytes;
@@ -35,7 +37,8 @@ static rt::Status writeOutput(const std::string &path, StringRef bytes) {
   }
   std::error_code code;
   std::filesystem::file_status status = std::filesystem::status(path, code);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+  if (std::filesystem::exists(status) &&
+      !std::filesystem::is_regular_file(status)) {
     llvm::raw_fd_ostream stream(path, code);
     stream << bytes;
     stream.flush();
@@ -49,7 +52,8 @@ static rt::Status writeOutput(const std::string &path, StringRef bytes) {
   return rt::writeFile(path, std::string_view(bytes.data(), bytes.size()));
 }
 
-/// The schedule of the module's plan, as a file's bytes; nothing after an error, which has been reported.
+/// The schedule of the module's plan, as a file's bytes; nothing after an
+/// error, which has been reported.
 static std::optional<std::string> toBinary(ModuleOp module) {
   FailureOr<PlanOp> plan = getPlan(module);
   if (failed(plan)) {
@@ -63,7 +67,8 @@ static std::optional<std::string> toBinary(ModuleOp module) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-//===--- a model ----------------------------------------------------------------------------------------===//
+//===--- a model
+//----------------------------------------------------------------------------------------===//
 
 /// Warnings, remarks and errors of the compiler as lines on standard error.
 static void printDiagnostics(MLIRContext &context) {
@@ -94,13 +99,15 @@ static void printDiagnostics(MLIRContext &context) {
   });
 }
 
-static rt::Status writeModelWeights(const Options &options, const std::vector<StoredTensor> &weights) {
+static rt::Status writeModelWeights(const Options &options,
+                                    const std::vector<StoredTensor> &weights) {
   if (weights.empty()) {
     return {};
   }
   if (options.output == "-") {
     llvm::errs() << "note: the values of " << weights.size()
-                 << " tensors are not written; name a file with -o to get them beside it\n";
+                 << " tensors are not written; name a file with -o to get them "
+                    "beside it\n";
     return {};
   }
   std::filesystem::path path = options.output;
@@ -108,7 +115,8 @@ static rt::Status writeModelWeights(const Options &options, const std::vector<St
   if (rt::Status status = writeWeights(weights, path.string()); !status) {
     return status;
   }
-  llvm::errs() << "note: the values of " << weights.size() << " tensors are in '" << path.string() << "'\n";
+  llvm::errs() << "note: the values of " << weights.size()
+               << " tensors are in '" << path.string() << "'\n";
   return {};
 }
 
@@ -140,7 +148,8 @@ static int compile(DialectRegistry &registry, const Options &options) {
   // The weights first: a plan must not stand there without what it needs.
   bool planned = compiled.lowered.has_value();
   if (planned) {
-    if (rt::Status status = writeModelWeights(options, compiled.weights); !status) {
+    if (rt::Status status = writeModelWeights(options, compiled.weights);
+        !status) {
       return fail(status.message());
     }
   }
@@ -150,7 +159,8 @@ static int compile(DialectRegistry &registry, const Options &options) {
   std::string model = std::filesystem::path(options.input).stem().string();
   if (planned && options.summary == SummaryKind::Text) {
     printSummary(llvm::errs(), model, options.compile, compiled);
-    if (options.compile.training && options.compile.training->storage == Storage::Paper) {
+    if (options.compile.training &&
+        options.compile.training->storage == Storage::Paper) {
       printPaperAccounting(llvm::errs(), compiled.paper);
     }
   } else if (planned && options.summary == SummaryKind::Json) {
@@ -159,21 +169,27 @@ static int compile(DialectRegistry &registry, const Options &options) {
   return 0;
 }
 
-//===--- a module ---------------------------------------------------------------------------------------===//
+//===--- a module
+//---------------------------------------------------------------------------------------===//
 
 /// Passes as mlir-opt runs them, then the binary of the plan that they leave.
-static std::optional<std::string> runToBinary(std::unique_ptr<llvm::MemoryBuffer> buffer, DialectRegistry &registry,
-                                              const MlirOptMainConfig &config) {
+static std::optional<std::string>
+runToBinary(std::unique_ptr<llvm::MemoryBuffer> buffer,
+            DialectRegistry &registry, const MlirOptMainConfig &config) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), SMLoc());
   SourceMgrDiagnosticHandler handler(*sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module) {
     return std::nullopt;
   }
-  PassManager manager(&context, (*module)->getName().getStringRef(), PassManager::Nesting::Implicit);
-  if (failed(applyPassManagerCLOptions(manager)) || failed(config.setupPassPipeline(manager)) || failed(manager.run(*module))) {
+  PassManager manager(&context, (*module)->getName().getStringRef(),
+                      PassManager::Nesting::Implicit);
+  if (failed(applyPassManagerCLOptions(manager)) ||
+      failed(config.setupPassPipeline(manager)) ||
+      failed(manager.run(*module))) {
     return std::nullopt;
   }
   return toBinary(*module);
@@ -181,18 +197,21 @@ static std::optional<std::string> runToBinary(std::unique_ptr<llvm::MemoryBuffer
 
 static int transform(DialectRegistry &registry, const Options &options) {
   if (!options.modelOptions.empty()) {
-    return fail("'" + options.modelOptions.front() + "' is for .onnx input; on '" + options.input +
+    return fail("'" + options.modelOptions.front() +
+                "' is for .onnx input; on '" + options.input +
                 "' name passes instead, such as --vdnn-plan=\"policy=all\"");
   }
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(options.input, &message);
+  std::unique_ptr<llvm::MemoryBuffer> buffer =
+      openInputFile(options.input, &message);
   if (!buffer) {
     return fail(message);
   }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   std::string bytes;
   if (options.compile.emit == Emit::Schedule) {
-    std::optional<std::string> binary = runToBinary(std::move(buffer), registry, config);
+    std::optional<std::string> binary =
+        runToBinary(std::move(buffer), registry, config);
     if (!binary) {
       return 1;
     }
@@ -217,5 +236,7 @@ int tool::run(DialectRegistry &registry, const Options &options) {
   if (input.ends_with(".mlir") || input == "-") {
     return transform(registry, options);
   }
-  return fail("'" + options.input + "' has an unknown extension; expected a model (.onnx) or a module (.mlir)");
+  return fail("'" + options.input +
+              "' has an unknown extension; expected a model (.onnx) or a "
+              "module (.mlir)");
 }

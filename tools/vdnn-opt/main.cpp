@@ -1,4 +1,5 @@
-//===- main.cpp - compiler driver and mlir-opt in one ---------------------------------------------------===//
+//===- main.cpp - compiler driver and mlir-opt in one
+//---------------------------------------------------===//
 
 #include "Options.h"
 #include "Run.h"

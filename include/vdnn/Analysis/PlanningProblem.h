@@ -1,7 +1,10 @@
-//===- PlanningProblem.h - a step in the IR <-> the planners' problem and solution ----------------------===//
+//===- PlanningProblem.h - a step in the IR <-> the planners' problem and
+//solution ----------------------===//
 //
-// The only bridge between the IR and lib/Planning. A tensor of the problem is a value together with all its views
-// (`isViewOp`); an op of the problem is a compute op that runs a kernel. Constants are persistent tensors named `constant.N`.
+// The only bridge between the IR and lib/Planning. A tensor of the problem is a
+// value together with all its views
+// (`isViewOp`); an op of the problem is a compute op that runs a kernel.
+// Constants are persistent tensors named `constant.N`.
 //
 //===----------------------------------------------------------------------------------------------------===//
 
@@ -17,10 +20,13 @@
 
 namespace vdnn {
 
-/// Whether the results of `op` are its operand's bytes: a reshape, or a reorder of a tensor with at most one dimension longer than 1 beside the batch (`isFreeReorder`).
+/// Whether the results of `op` are its operand's bytes: a reshape, or a reorder
+/// of a tensor with at most one dimension longer than 1 beside the batch
+/// (`isFreeReorder`).
 bool isViewOp(mlir::Operation *op);
 
-/// Whether a tensor of this shape has the same bytes in both layouts: rank below 3, one channel, or one position.
+/// Whether a tensor of this shape has the same bytes in both layouts: rank
+/// below 3, one channel, or one position.
 bool isFreeReorder(mlir::RankedTensorType type);
 
 /// Bytes of a dense tensor; booleans take one byte each.
@@ -29,10 +35,12 @@ uint64_t tensorBytes(mlir::RankedTensorType type);
 /// The layout that a type's encoding says.
 Layout getLayout(mlir::Type type);
 
-/// The step of a module: its function `main`, or its only one. Reports an error on the module otherwise.
+/// The step of a module: its function `main`, or its only one. Reports an error
+/// on the module otherwise.
 mlir::FailureOr<mlir::func::FuncOp> getStep(mlir::ModuleOp module);
 
-/// How a constant of the step starts as a persistent tensor: its value where all elements are that, or `stored`.
+/// How a constant of the step starts as a persistent tensor: its value where
+/// all elements are that, or `stored`.
 InitialAttr getConstantInitial(ConstantOp constant);
 
 /// What `vdnn.target` holds.
@@ -54,18 +62,21 @@ mlir::FailureOr<Target> getTarget(mlir::ModuleOp module);
 void setTarget(mlir::ModuleOp module, const Target &target);
 
 /// Writes an op's `vdnn.choices`.
-void setChoices(mlir::Operation *op, const std::vector<planning::KernelChoice> &choices);
+void setChoices(mlir::Operation *op,
+                const std::vector<planning::KernelChoice> &choices);
 
 /// A step as planners see it, with the way back.
 struct PlanningProblem {
   planning::Problem problem;
-  /// What the transfer ops, kernels and decisions in the IR say; its `choice` is empty in step form.
+  /// What the transfer ops, kernels and decisions in the IR say; its `choice`
+  /// is empty in step form.
   planning::Solution solution;
   /// Per op.
   std::vector<mlir::Operation *> ops;
   /// Per tensor, the value that is no view of another one.
   std::vector<mlir::Value> values;
-  /// Per tensor, the name of the parameter whose whole gradient it is, or empty.
+  /// Per tensor, the name of the parameter whose whole gradient it is, or
+  /// empty.
   std::vector<std::string> gradientOf;
   /// Per result of the function: its tensor.
   std::vector<planning::TensorId> results;
@@ -75,9 +86,12 @@ struct PlanningProblem {
   bool hasSolution = false;
 };
 
-/// Builds the problem of a step. Errors are reported on the ops. An op without `vdnn.choices` and without `vdnn.algorithm` gets one free kernel if
-/// `allowUnknownCost`, and is an error otherwise. The problem's budgets are the target's, less its overhead; without a target there are none.
-mlir::FailureOr<PlanningProblem> buildPlanningProblem(mlir::func::FuncOp step, bool allowUnknownCost);
+/// Builds the problem of a step. Errors are reported on the ops. An op without
+/// `vdnn.choices` and without `vdnn.algorithm` gets one free kernel if
+/// `allowUnknownCost`, and is an error otherwise. The problem's budgets are the
+/// target's, less its overhead; without a target there are none.
+mlir::FailureOr<PlanningProblem> buildPlanningProblem(mlir::func::FuncOp step,
+                                                      bool allowUnknownCost);
 
 } // namespace vdnn
 

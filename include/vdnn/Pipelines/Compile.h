@@ -1,4 +1,5 @@
-//===- Compile.h - from a model to a plan ---------------------------------------------------------------===//
+//===- Compile.h - from a model to a plan
+//---------------------------------------------------------------===//
 
 #ifndef VDNN_PIPELINES_COMPILE_H
 #define VDNN_PIPELINES_COMPILE_H
@@ -21,7 +22,7 @@ struct PlanOptions {
   std::string policy = "none";
   std::string kernels = "performance";
   std::string sync = "event";
-  int64_t budget = 0;     ///< bytes of the whole process on the device; 0: no limit
+  int64_t budget = 0; ///< bytes of the whole process on the device; 0: no limit
   int64_t hostBudget = 0; ///< bytes of pinned host memory; 0: no limit
 };
 
@@ -37,7 +38,8 @@ struct CompiledModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Values that the plan does not carry: weights of the model, constants.
   std::vector<StoredTensor> weights;
-  /// In the forms Commands and Schedule: facts for the summary. Its `step` is null.
+  /// In the forms Commands and Schedule: facts for the summary. Its `step` is
+  /// null.
   std::optional<LoweredStep> lowered;
   planning::PaperAccounting paper;
   int64_t planningNs = 0;
@@ -45,9 +47,11 @@ struct CompiledModel {
 
 enum class CompileStatus { Success, Failure, DoesNotFit };
 
-/// Imports and plans a `.onnx` file. All that is wrong is reported through the context's diagnostics; a plan that exceeds a budget is an error
-/// that says what would fit.
-CompileStatus compileOnnx(mlir::MLIRContext &context, const std::string &path, const CompileOptions &options, CompiledModel &result);
+/// Imports and plans a `.onnx` file. All that is wrong is reported through the
+/// context's diagnostics; a plan that exceeds a budget is an error that says
+/// what would fit.
+CompileStatus compileOnnx(mlir::MLIRContext &context, const std::string &path,
+                          const CompileOptions &options, CompiledModel &result);
 
 } // namespace vdnn
 

@@ -1,4 +1,5 @@
-//===- Pipelines.h - named sequences of passes ----------------------------------------------------------===//
+//===- Pipelines.h - named sequences of passes
+//----------------------------------------------------------===//
 
 #ifndef VDNN_PIPELINES_PIPELINES_H
 #define VDNN_PIPELINES_PIPELINES_H
@@ -19,9 +20,11 @@ void addStepPasses(mlir::OpPassManager &manager, const PlanOptions &options);
 void addKernelPasses(mlir::OpPassManager &manager);
 
 /// Step form with kernels -> transfer form.
-void addTransferPasses(mlir::OpPassManager &manager, const PlanOptions &options);
+void addTransferPasses(mlir::OpPassManager &manager,
+                       const PlanOptions &options);
 
-/// Registers all passes of the project and the pipeline `vdnn-plan`, for `--vdnn-plan="policy=all sync=layer"` in the manner of mlir-opt.
+/// Registers all passes of the project and the pipeline `vdnn-plan`, for
+/// `--vdnn-plan="policy=all sync=layer"` in the manner of mlir-opt.
 void registerPassesAndPipelines();
 
 /// Loads the dialects that models and plans are made of.

@@ -1,4 +1,5 @@
-//===- Export.h - a plan in the IR -> the schedule, and the weights beside it ---------------------------===//
+//===- Export.h - a plan in the IR -> the schedule, and the weights beside it
+//---------------------------===//
 
 #ifndef VDNN_TARGET_EXPORT_H
 #define VDNN_TARGET_EXPORT_H
@@ -15,15 +16,18 @@ namespace vdnn {
 /// The one plan of a module, or an error on the module.
 mlir::FailureOr<PlanOp> getPlan(mlir::ModuleOp module);
 
-/// The schedule of a plan, proven by the runtime's checker. All that is wrong (attributes that are missing, names of nothing, violated invariants) is
+/// The schedule of a plan, proven by the runtime's checker. All that is wrong
+/// (attributes that are missing, names of nothing, violated invariants) is
 /// reported on the ops; nothing is returned then.
 mlir::FailureOr<schedule::ScheduleT> exportSchedule(PlanOp plan);
 
-/// The constants of a step whose values the plan does not carry (all but splats), as tensors of the names that they have in the plan.
+/// The constants of a step whose values the plan does not carry (all but
+/// splats), as tensors of the names that they have in the plan.
 std::vector<StoredTensor> collectConstants(mlir::ModuleOp module);
 
 /// Writes the tensors as a safetensors file, atomically.
-rt::Status writeWeights(const std::vector<StoredTensor> &weights, const std::string &path);
+rt::Status writeWeights(const std::vector<StoredTensor> &weights,
+                        const std::string &path);
 
 } // namespace vdnn
 

@@ -1,6 +1,8 @@
-//===- LowerToCommands.h - what vdnn-lower-to-commands does, in steps -----------------------------------===//
+//===- LowerToCommands.h - what vdnn-lower-to-commands does, in steps
+//-----------------------------------===//
 //
-// For drivers that want to know more than a pass can say: the pass is `lowerStep`, `checkBudgets`, `writePlan`.
+// For drivers that want to know more than a pass can say: the pass is
+// `lowerStep`, `checkBudgets`, `writePlan`.
 //
 //===----------------------------------------------------------------------------------------------------===//
 
@@ -41,7 +43,8 @@ struct LoweredStep {
 /// Builds the program of a module in transfer form. Errors are reported.
 mlir::FailureOr<LoweredStep> lowerStep(mlir::ModuleOp module);
 
-/// Reports each budget of the target that the program exceeds, with what it needs.
+/// Reports each budget of the target that the program exceeds, with what it
+/// needs.
 mlir::LogicalResult checkBudgets(const LoweredStep &lowered);
 
 /// Replaces the step by its `vdnn.plan`.

@@ -1,6 +1,8 @@
-//===- Passes.h - the passes between one step and its plan ----------------------------------------------===//
+//===- Passes.h - the passes between one step and its plan
+//----------------------------------------------===//
 //
-// Passes.td documents each pass. All are deterministic: the same module gives the same module.
+// Passes.td documents each pass. All are deterministic: the same module gives
+// the same module.
 //
 //===----------------------------------------------------------------------------------------------------===//
 
