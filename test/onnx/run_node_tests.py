@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs ONNX's own backend tests through vdnn-opt and vdnn-run.
 
-    run_node_tests.py --bin BUILD/bin [--data FOLDER] [--jobs N] [--filter TEXT]
+    run_node_tests.py --build-dir BUILD [--data FOLDER] [--jobs N] [--filter TEXT]
 
 A case is run when vdnn-opt knows every op of its graph. Cases that are known not to pass stand in skipped.txt with a
 reason; the run fails if another case fails, or if one that stands there passes.
@@ -49,9 +49,41 @@ def read_skipped(path):
     return entries
 
 
+# Operands that a plan must know: the tests give them as inputs, a static plan takes them as initializers.
+STATIC_OPERANDS = {"ConstantOfShape": (0,), "Expand": (1,), "Gather": (1,), "Range": (0, 1, 2), "ReduceSum": (1,), "Reshape": (1,),
+                   "Slice": (1, 2, 3, 4), "Split": (1,), "Squeeze": (1,), "Unsqueeze": (1,), "Dropout": (1, 2)}
+
+
+def with_static_operands(folder, scratch):
+    """A copy of a case in which such inputs are initializers, holding the values of its (only) data set."""
+    model = onnx.load(folder / "model.onnx", load_external_data=False)
+    static = {node.input[i] for node in model.graph.node for i in STATIC_OPERANDS.get(node.op_type, ()) if i < len(node.input)}
+    if not any(value.name in static for value in model.graph.input):
+        return folder
+    source, target = folder / "test_data_set_0", Path(scratch) / "case" / "test_data_set_0"
+    target.mkdir(parents=True)
+    kept = []
+    for i, value in enumerate(model.graph.input):
+        data = (source / f"input_{i}.pb").read_bytes()
+        if value.name in static:
+            tensor = onnx.TensorProto.FromString(data)
+            tensor.name = value.name
+            model.graph.initializer.append(tensor)
+        else:
+            (target / f"input_{len(kept)}.pb").write_bytes(data)
+            kept.append(value)
+    del model.graph.input[:]
+    model.graph.input.extend(kept)
+    for output in source.glob("output_*.pb"):
+        (target / output.name).write_bytes(output.read_bytes())
+    onnx.save(model, target.parent / "model.onnx")
+    return target.parent
+
+
 def run_case(folder, tools):
     """None where the case passes, else what went wrong."""
     with tempfile.TemporaryDirectory() as scratch:
+        folder = with_static_operands(folder, scratch)
         plan = os.path.join(scratch, "plan.vdnn")
         for command in ([tools / "vdnn-opt", folder / "model.onnx", "--threads=1", "--summary=none", "-o", plan],
                         [tools / "vdnn-run", plan, "--onnx-test", folder]):
@@ -69,14 +101,15 @@ def run_case(folder, tools):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=Path, required=True, help="folder of vdnn-opt and vdnn-run")
+    parser.add_argument("--build-dir", type=Path, required=True, help="build folder; vdnn-opt and vdnn-run are in its bin/")
     parser.add_argument("--data", type=Path, default=Path("/usr/share/libonnx-testdata/data"))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--filter", default="", help="only cases whose name holds this text")
     parser.add_argument("--verbose", action="store_true", help="name every case that passes")
     options = parser.parse_args()
 
-    ops = implemented_ops(options.bin / "vdnn-opt")
+    tools = (options.build_dir / "bin").resolve()
+    ops = implemented_ops(tools / "vdnn-opt")
     skipped = read_skipped(Path(__file__).with_name("skipped.txt"))
     cases = {}
     foreign = 0
@@ -94,7 +127,7 @@ def main():
         sys.exit("error: no test data found; install libonnx-testdata")
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = dict(zip(cases, pool.map(lambda folder: run_case(folder, options.bin), cases.values())))
+        results = dict(zip(cases, pool.map(lambda folder: run_case(folder, tools), cases.values())))
 
     passed, unexpected, wrong = 0, [], []
     reasons = collections.Counter()

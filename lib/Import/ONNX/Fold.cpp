@@ -49,11 +49,11 @@ static LogicalResult checkSize(const Node &node, ArrayRef<int64_t> shape) {
 }
 
 LogicalResult vdnn::onnx::foldTranspose(const Node &node) {
-  const HostTensor &x = *node.in(0).constant;
   FailureOr<Shape> permutation = readPermutation(node);
   if (failed(permutation)) {
     return failure();
   }
+  const HostTensor &x = *node.in(0).constant;
   Shape shape;
   Shape strides;
   Shape from = stridesOf(x.shape);

@@ -18,6 +18,9 @@ static_assert(std::endian::native == std::endian::little,
               "tensors are read as they lie in the file");
 
 std::optional<int64_t> vdnn::onnx::countElements(ArrayRef<int64_t> shape) {
+  if (shape.size() > 64) {
+    return std::nullopt;
+  }
   int64_t count = 1;
   for (int64_t size : shape) {
     if (size < 1 || size > (int64_t(1) << 40) / count) {

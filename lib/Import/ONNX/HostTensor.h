@@ -22,7 +22,7 @@ using Shape = llvm::SmallVector<int64_t, 6>;
 inline constexpr int64_t maxFoldedElements = 65536;
 
 /// Number of elements; none where it is no shape of a tensor that could exist
-/// (a size below 1, or more than 2^40 elements).
+/// (a size below 1, more than 2^40 elements, or more than 64 dimensions).
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
 /// Values of a tensor. Integers of every width and booleans are held as

@@ -229,6 +229,9 @@ LogicalResult Node::set(size_t i, Value value) const {
   if (outputName(i).empty()) {
     return success();
   }
+  if (!countElements(shapeOf(value))) {
+    return error() << "its result has too many elements or dimensions";
+  }
   Tensor tensor;
   tensor.element = elementOf(value);
   tensor.shape = Shape(shapeOf(value));

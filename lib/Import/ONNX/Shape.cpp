@@ -255,6 +255,10 @@ static LogicalResult buildUnsqueeze(const Node &node) {
     return node.error() << "has no 'axes'";
   }
   int64_t rank = node.rank(0) + int64_t((*given)->size());
+  if (rank > 64) {
+    return node.error() << "its result has " << rank
+                        << " dimensions; at most 64 are accepted";
+  }
   FailureOr<Shape> axes = node.normalizeAxes(**given, rank);
   if (failed(axes)) {
     return failure();

@@ -1,4 +1,5 @@
-//===- ExternalDataTest.cpp - weights beside the model ----------------------===//
+//===- ExternalDataTest.cpp - weights beside the model
+//----------------------===//
 
 #include "Support.h"
 

@@ -1,4 +1,5 @@
-//===- ModelsTest.cpp - whole models: time, and what is left in the graph ---===//
+//===- ModelsTest.cpp - whole models: time, and what is left in the graph
+//---===//
 
 #include "Support.h"
 
@@ -58,12 +59,12 @@ TEST_P(Models, AreImportedWholeAndFast) {
   EXPECT_LT(time.count(), 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Models,
-    testing::Values(Expected{"alexnet", 5, 0, 16}, Expected{"overfeat", 5, 0, 16},
-                    Expected{"vgg16", 13, 0, 32},
-                    Expected{"googlenet", 57, 57, 173},
-                    Expected{"resnet50", 53, 53, 161},
-                    Expected{"resnet152", 155, 155, 467},
-                    Expected{"digits", 2, 2, 10}),
-    [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, Models,
+                         testing::Values(Expected{"alexnet", 5, 0, 16},
+                                         Expected{"overfeat", 5, 0, 16},
+                                         Expected{"vgg16", 13, 0, 32},
+                                         Expected{"googlenet", 57, 57, 173},
+                                         Expected{"resnet50", 53, 53, 161},
+                                         Expected{"resnet152", 155, 155, 467},
+                                         Expected{"digits", 2, 2, 10}),
+                         [](const auto &info) { return info.param.name; });

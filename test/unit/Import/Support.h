@@ -1,4 +1,5 @@
-//===- Support.h - importing in tests ---------------------------------------===//
+//===- Support.h - importing in tests
+//---------------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_IMPORT_SUPPORT_H
 #define VDNN_TEST_UNIT_IMPORT_SUPPORT_H
@@ -23,11 +24,11 @@ struct Import {
   ImportedModel model;
 
   Import(const std::string &path, const ImportOptions &options) {
-    mlir::ScopedDiagnosticHandler handler(
-        &context, [&](mlir::Diagnostic &diagnostic) {
-          messages += diagnostic.str() + "\n";
-          return mlir::success();
-        });
+    mlir::ScopedDiagnosticHandler handler(&context,
+                                          [&](mlir::Diagnostic &diagnostic) {
+                                            messages += diagnostic.str() + "\n";
+                                            return mlir::success();
+                                          });
     model = importOnnx(context, path, options);
   }
   bool succeeded() { return bool(model.module); }
