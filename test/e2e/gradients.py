@@ -71,19 +71,6 @@ def torch_step(network, images, labels, dtype):
     return loss.item(), gradients, state
 
 
-def biased_statistics(network):
-    """Makes the running variances of PyTorch's batch norms ONNX's: those of the biased variance."""
-    def correct(module, inputs, _):
-        count = inputs[0].numel() / inputs[0].shape[1]
-        kept = (1 - module.momentum) * torch.ones_like(module.running_var)
-        with torch.no_grad():
-            module.running_var.copy_(kept + (module.running_var - kept) * (count - 1) / count)
-
-    for module in network.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            module.register_forward_hook(correct)
-
-
 def error(a, b):
     scale = np.linalg.norm(b)
     return np.linalg.norm(a.astype(np.float64) - b) / scale if scale else np.linalg.norm(a)
@@ -95,7 +82,6 @@ def check(name, build, folder, options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         network = make()
-    biased_statistics(network)
     start = state_of(network)
     velocities = {f"{key}.velocity": np.full(value.shape, WARM_VELOCITY, np.float32) for key, value in network.named_parameters()}
     tools.write_safetensors(folder / "start.safetensors", {**start, **velocities})
