@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace vdnn::rt {
 
@@ -31,6 +32,28 @@ constexpr NamedType kTypes[] = {{"F32", ElementType::F32}, {"F16", ElementType::
 const char *typeName(ElementType element) {
   return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NamedType &type) { return type.element == element; })
       ->name;
+}
+
+/// Whether brackets nest no deeper than a header of this format can: the JSON reader takes time and memory for every level.
+bool isShallow(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (quoted) {
+      i += c == '\\';
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > 4) {
+        return false;
+      }
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return true;
 }
 
 /// One tensor's entry in the header, with nothing taken on trust.
@@ -106,7 +129,10 @@ Result<Safetensors> Safetensors::parse(std::span<const std::byte> bytes, const s
                          bytes.size()));
   }
   const char *text = reinterpret_cast<const char *>(bytes.data()) + 8;
-  json header = json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
+  json header;
+  if (isShallow({text, length})) {
+    header = json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
+  }
   if (!header.is_object()) {
     return broken("its header is not a JSON object");
   }

@@ -98,7 +98,7 @@ TEST(Mutation, Safetensors) {
   EXPECT_LT(accepted, kMutants);
 }
 
-// A header nested as deep as the file is long must not exhaust the stack.
+// A header nested as deep as the file is long must exhaust neither the stack nor the reader's patience.
 TEST(Mutation, SafetensorsDeepNesting) {
   for (const char *open : {"[", "{\"a\":"}) {
     std::string header;
