@@ -72,8 +72,9 @@ def torch_step(network, images, labels, dtype):
 
 
 def error(a, b):
-    scale = np.linalg.norm(b)
-    return np.linalg.norm(a.astype(np.float64) - b) / scale if scale else np.linalg.norm(a)
+    scale = np.linalg.norm(b) or 1.0
+    result = np.linalg.norm(a.astype(np.float64) - b) / scale
+    return result if np.isfinite(result) else np.inf  # so that NaN is the largest error
 
 
 def check(name, build, folder, options):
