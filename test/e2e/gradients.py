@@ -97,7 +97,8 @@ def check(name, build, folder, options):
     build.run("vdnn-run", folder / "plan.vdnn", "--weights", folder / "start.safetensors", "--data", f"{input_name}={folder}/images.npy", "--data",
               f"labels={folder}/labels.npy", "--steps", 1, "--rate", RATE, "--dump-gradients", folder / "gradients.safetensors", "--save",
               folder / "end.safetensors")
-    ours = tools.read_safetensors(folder / "gradients.safetensors"), tools.read_safetensors(folder / "end.safetensors")
+    gradients = {key.removesuffix(".grad"): value for key, value in tools.read_safetensors(folder / "gradients.safetensors").items()}
+    ours = gradients, tools.read_safetensors(folder / "end.safetensors")
 
     _, *single = torch_step(network, images, labels, torch.float32)
     network.load_state_dict({key: torch.from_numpy(value) for key, value in start.items()}, strict=False)
