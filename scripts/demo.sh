@@ -26,12 +26,12 @@ show "$bin/vdnn-opt" "${train[@]}" --policy=none -o "$work/unplanned.mlir"
 show "$bin/vdnn-opt" "${train[@]}" --policy=all --budget=6MiB -o "$work/planned.mlir"
 
 say "3. It trains on scikit-learn's handwritten digits"
-data=(--data "image=$work/train_x.npy" --data "labels=$work/train_y.npy" --shuffle 1)
+data=(--data "x=$work/train_x.npy" --data "labels=$work/train_y.npy" --shuffle 1)
 show "$bin/vdnn-run" "$work/planned.mlir" "${data[@]}" --epochs 12 --rate 0.05 --save "$work/trained.safetensors" --log-every 44
 
 say "4. On 360 digits that it has not seen"
 "$bin/vdnn-opt" test/models/digits.onnx --batch=60 --device=cpu --summary=none -o "$work/infer.mlir"
-show "$bin/vdnn-run" "$work/infer.mlir" --weights "$work/trained.safetensors" --data "image=$work/test_x.npy" --labels "$work/test_y.npy"
+show "$bin/vdnn-run" "$work/infer.mlir" --weights "$work/trained.safetensors" --data "x=$work/test_x.npy" --labels "$work/test_y.npy"
 
 say "5. The planned run equals the unplanned run, bit for bit"
 show "$bin/vdnn-run" "$work/planned.mlir" --compare "$work/unplanned.mlir" "${data[@]}" --steps 30 --rate 0.05

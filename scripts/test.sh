@@ -25,7 +25,10 @@ stage_tidy() {
 
 stage_unit() { ctest --test-dir build --output-on-failure -j "$jobs"; }
 
-stage_onnx() { /usr/bin/python3 test/onnx/run_node_tests.py --build-dir build; }
+stage_onnx() {
+  /usr/bin/python3 test/onnx/run_node_tests.py --build-dir build
+  /usr/bin/python3 test/onnx/light_models.py --build-dir build
+}
 
 stage_e2e() {
   for script in digits vgg16_titanx mutants gradients; do

@@ -31,6 +31,21 @@ std::vector<bool> findOverwritten(const Problem &problem) {
   return overwritten;
 }
 
+/// Maps that hold another map's elements in another memory layout: the paper's
+/// framework has one layout.
+std::vector<bool> findCopies(const Problem &problem) {
+  std::vector<bool> copies(problem.tensors.size(), false);
+  for (const Op &op : problem.ops) {
+    if (op.opClass == OpClass::Other && op.reads.size() == 1 &&
+        op.writes.size() == 1 &&
+        problem.tensors[op.reads[0]].bytes ==
+            problem.tensors[op.writes[0]].bytes) {
+      copies[op.writes[0]] = true;
+    }
+  }
+  return copies;
+}
+
 uint64_t largestWorkspace(const Problem &problem, KernelPreference preference) {
   std::vector<uint32_t> choice = chooseKernels(problem, preference);
   uint64_t largest = 0;
@@ -55,8 +70,9 @@ uint64_t offloadedBytes(const Problem &problem, const char *policy) {
 PaperAccounting accountAsInPaper(const Problem &problem) {
   PaperAccounting result;
   std::vector<bool> overwritten = findOverwritten(problem);
+  std::vector<bool> copies = findCopies(problem);
   for (const FeatureMap &map : findLayers(problem).maps) {
-    if (!overwritten[map.tensor]) {
+    if (!overwritten[map.tensor] && !copies[map.tensor]) {
       result.featureMaps += problem.tensors[map.tensor].bytes;
     }
   }

@@ -38,7 +38,7 @@ class Digits:
                 "--rate", 0.05, "--epochs", epochs, "--save", output]
 
     def train(self, name, plan, epochs, *extra):
-        output = self.folder / f"{name}.safetensors"
+        output = self.folder / f"{name}.trained.safetensors"
         self.tools.run("vdnn-run", *self.arguments(plan, output, epochs), *extra)
         return output
 
@@ -54,7 +54,7 @@ class Digits:
 
     def kill_and_resume(self, plan, epochs, rng):
         """Kills a run once it has saved, at a random moment; the rest is done from what it saved last."""
-        output = self.folder / "killed.safetensors"
+        output = self.folder / "killed.trained.safetensors"
         process = subprocess.Popen(self.tools.command("vdnn-run", *self.arguments(plan, output, epochs), "--save-every", 3, "--jitter", 1),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while process.poll() is None and not output.exists():

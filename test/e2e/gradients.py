@@ -22,6 +22,7 @@ from torch import nn
 import tools
 
 RATE, MOMENTUM, DECAY = 0.01, 0.9, 1e-4
+SPREAD = 5.0
 WARM_VELOCITY = 0.01  # so that one step shows what momentum does
 
 
@@ -54,6 +55,40 @@ def state_of(network):
             if not name.endswith("num_batches_tracked")}
 
 
+def settle(network, images):
+    """Sets biases so that no ReLU works near its kink: rounding flips a unit there, and one flipped unit of n is an error of 1 / sqrt(n).
+
+    Channel means of what enters each ReLU are moved SPREAD standard deviations away from zero, alternating between on and off. Where a
+    residual joins, all channels are on.
+    """
+    network.eval()  # BatchNorm is set by its own bias below; dropout is off
+
+    def shift(module, _, output):
+        axes = [axis for axis in range(output.dim()) if axis != 1]
+        mean, std = output.mean(axes), output.std(axes, unbiased=False) + 1e-3
+        if output.dim() == 2:  # one image gives no spread over a fully connected unit
+            mean, std = output.mean(0), output.std() + torch.zeros(output.shape[1])
+        sign = 1.0 - 2.0 * (torch.arange(len(mean)) % 2)
+        change = SPREAD * sign * std - mean
+        module.bias.data += change
+        return output + change.reshape([1, -1] + [1] * (output.dim() - 2))
+
+    modules = [module for module in network.modules() if isinstance(module, (nn.Conv2d, nn.Linear, nn.BatchNorm2d))]
+    if any(isinstance(module, nn.BatchNorm2d) for module in modules):
+        for name, module in network.named_modules():
+            if isinstance(module, nn.BatchNorm2d):
+                joins = name.endswith("bn3") or "downsample" in name
+                sign = torch.ones(module.num_features) if joins else 1.0 - 2.0 * (torch.arange(module.num_features) % 2)
+                module.bias.data = SPREAD * sign
+        return
+    last = modules[-1]
+    hooks = [module.register_forward_hook(shift) for module in modules if module is not last]
+    with torch.no_grad():
+        network(torch.from_numpy(images))
+    for hook in hooks:
+        hook.remove()
+
+
 def torch_step(network, images, labels, dtype):
     """One step of PyTorch; gradients and the state after it."""
     network.to(dtype).train()
@@ -83,12 +118,13 @@ def check(name, build, folder, options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         network = make()
-    start = state_of(network)
-    velocities = {f"{key}.velocity": np.full(value.shape, WARM_VELOCITY, np.float32) for key, value in network.named_parameters()}
-    tools.write_safetensors(folder / "start.safetensors", {**start, **velocities})
     generator = np.random.RandomState(2)
     images = generator.standard_normal((batch, 3, size, size)).astype(np.float32)
     labels = generator.randint(0, 1000, batch).astype(np.int64)
+    settle(network, images)
+    start = state_of(network)
+    velocities = {f"{key}.velocity": np.full(value.shape, WARM_VELOCITY, np.float32) for key, value in network.named_parameters()}
+    tools.write_safetensors(folder / "start.safetensors", {**start, **velocities})
     np.save(folder / "images.npy", images)
     np.save(folder / "labels.npy", labels)
 

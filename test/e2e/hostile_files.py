@@ -84,7 +84,7 @@ def main():
         plan = [opt, model, "--batch=8", "--loss=cross_entropy", "--policy=all", "--summary=none"]
         for suffix in ("mlir", "vdnn"):
             subprocess.run([*plan, "-o", work / f"good.{suffix}"], check=True)
-        data = ["--data", f"image={work}/train_x.npy", "--data", f"labels={work}/train_y.npy"]
+        data = ["--data", f"x={work}/train_x.npy", "--data", f"labels={work}/train_y.npy"]
         subprocess.run([vrun, work / "good.vdnn", *data, "--steps", "2", "--save", work / "good_weights.safetensors"],
                        check=True, capture_output=True)
 
@@ -94,7 +94,7 @@ def main():
             ROOT / "test/models/resnet50.onnx": lambda f: [opt, f, "--batch=2", "--summary=none", "-o", work / "out.vdnn"],
             work / "good.mlir": lambda f: [opt, f, "--summary=none", "-o", work / "out.vdnn"],
             work / "good.vdnn": lambda f: [vrun, f, *data, "--steps", "1"],
-            work / "train_x.npy": lambda f: [vrun, work / "good.vdnn", "--data", f"image={f}", *data[2:], "--steps", "1"],
+            work / "train_x.npy": lambda f: [vrun, work / "good.vdnn", "--data", f"x={f}", *data[2:], "--steps", "1"],
             work / "good_weights.safetensors": lambda f: [vrun, work / "good.vdnn", *data, "--weights", f, "--steps", "1"],
         }
         for good, command in kinds.items():

@@ -58,12 +58,15 @@ def with_static_operands(folder, scratch):
     """A copy of a case in which such inputs are initializers, holding the values of its (only) data set."""
     model = onnx.load(folder / "model.onnx", load_external_data=False)
     static = {node.input[i] for node in model.graph.node for i in STATIC_OPERANDS.get(node.op_type, ()) if i < len(node.input)}
+    static -= {tensor.name for tensor in model.graph.initializer}  # old models list these as inputs too
     if not any(value.name in static for value in model.graph.input):
         return folder
     source, target = folder / "test_data_set_0", Path(scratch) / "case" / "test_data_set_0"
     target.mkdir(parents=True)
     kept = []
-    for i, value in enumerate(model.graph.input):
+    held = {tensor.name for tensor in model.graph.initializer}
+    inputs = [value for value in model.graph.input if value.name not in held]
+    for i, value in enumerate(inputs):
         data = (source / f"input_{i}.pb").read_bytes()
         if value.name in static:
             tensor = onnx.TensorProto.FromString(data)

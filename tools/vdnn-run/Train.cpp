@@ -10,6 +10,7 @@
 #include "runtime/support/Progress.h"
 
 #include <cstdio>
+#include <filesystem>
 
 namespace vdnn::tool {
 
@@ -63,6 +64,11 @@ uint64_t Run::totalSteps() const {
 }
 
 Status Run::start() {
+  // The next run from the beginning would not begin there any more.
+  std::error_code ignored;
+  if (!options_.save.empty() && std::filesystem::equivalent(options_.save, weightsBeside(options_.plan), ignored)) {
+    return rt::Error{"--save '" + options_.save + "' would overwrite the initial weights of the plan; choose another name"};
+  }
   if (options_.session.shuffle && !session_.training()) {
     return rt::Error{"--shuffle is for training: an inference plan takes the samples in the order of the file"};
   }

@@ -133,7 +133,10 @@ static LogicalResult setReshaped(const Node &node, Shape shape) {
     return diagnostic << "): the numbers of elements differ";
   }
   if (node.in(0).constant) {
-    return node.set(0, node.in(0).constant->reshaped(shape));
+    HostTensor reshaped = node.in(0).constant->reshaped(shape);
+    // What may be trained may be trained under another shape.
+    return node.in(0).weight ? node.setConstant(std::move(reshaped))
+                             : node.set(0, std::move(reshaped));
   }
   FailureOr<Value> x = node.value(0);
   return failed(x) ? failure() : node.set(0, node.reshape(*x, shape));
