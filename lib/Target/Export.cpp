@@ -145,6 +145,7 @@ void Exporter::addHeader() {
   out.link->duplex_factor = number("link_duplex_factor");
   out.link->latency_ns = integer("link_latency_ns");
   out.budget = integer("budget");
+  out.host_budget = integer("host_budget");
   out.overhead_bytes = integer("overhead");
   out.device_arena = integer("device_arena");
   out.host_arena = integer("host_arena");

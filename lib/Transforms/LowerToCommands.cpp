@@ -189,6 +189,7 @@ void PlanWriter::writeHeader(PlanOp plan) {
   number("link_duplex_factor", target.link.duplexFactor);
   bytes("link_latency_ns", target.link.latencyNs);
   bytes("budget", target.budget);
+  bytes("host_budget", target.hostBudget);
   bytes("overhead", target.overheadBytes);
   bytes("device_arena", program.devicePeak);
   bytes("host_arena", program.hostPeak);

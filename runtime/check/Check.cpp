@@ -4,6 +4,8 @@
 
 #include "runtime/check/Rules.h"
 
+#include <algorithm>
+
 namespace vdnn::rt {
 
 using namespace check_detail;
@@ -15,6 +17,14 @@ std::vector<Violation> check(const schedule::ScheduleT &schedule) {
   if (schedule.streams.size() > kMaxStreams) {
     return {{"P6", "the schedule has " + std::to_string(schedule.streams.size()) + " streams, expected at most " +
                        std::to_string(kMaxStreams) + "; nothing else was looked at"}};
+  }
+  size_t waits = std::count_if(schedule.commands.begin(), schedule.commands.end(), [](const auto &command) {
+    return command->kind == schedule::CommandKind::Wait;
+  });
+  if (waits * schedule.streams.size() > kMaxWaitsByStreams) {
+    return {{"P6", "the schedule has " + std::to_string(waits) + " waits on " +
+                       std::to_string(schedule.streams.size()) + " streams, expected a product of at most " +
+                       std::to_string(kMaxWaitsByStreams) + "; nothing else was looked at"}};
   }
   Context context(schedule);
   checkRanges(context);

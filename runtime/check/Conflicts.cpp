@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace vdnn::rt::check_detail {
@@ -93,11 +94,9 @@ private:
       return false;
     }
     const CommandT &c = context_.command(command);
-    bool declared = std::any_of(c.in_place.begin(), c.in_place.end(), [&](const InPlace &pair) {
+    return std::any_of(c.in_place.begin(), c.in_place.end(), [&](const InPlace &pair) {
       return c.reads[pair.read()].buffer() == first && c.writes[pair.write()].buffer() == second;
     });
-    uint32_t tensor = context_.places[first].entryOf;
-    return declared || (tensor != kNone && context_.isPersistent(tensor) && context_.places[second].exitOf == tensor);
   }
 
   /// The use of `first` that nothing orders before the write of `second`, or kNone.
@@ -202,10 +201,49 @@ private:
 
 } // namespace
 
+static bool sameType(const TypeT &a, const TypeT &b) {
+  return a.element == b.element && a.shape == b.shape && a.layout == b.layout;
+}
+
+/// An in-place kernel writes an element once it has read those at the same place. What it reads of that buffer through
+/// another view, such as a row that it broadcasts, may be overwritten before. (Reads of other buffers in that range, and
+/// other writes, conflict as they do anywhere.)
+static void checkViewsInPlace(Context &context, CommandId id) {
+  const CommandT &c = context.command(id);
+  std::unordered_map<BufferId, uint32_t> paired;
+  for (const InPlace &pair : c.in_place) {
+    const Operand &read = c.reads[pair.read()];
+    const Operand &write = c.writes[pair.write()];
+    paired.insert({read.buffer(), pair.read()});
+    const TypeT &from = *context.schedule.types[read.type()];
+    const TypeT &to = *context.schedule.types[write.type()];
+    if (*typeBytes(from) != *typeBytes(to) || elementBytes(from.element) != elementBytes(to.element)) {
+      context.report("P3", context.describeCommand(id) + " computes " + context.describeBuffer(write.buffer()) +
+                               " in place of " + context.describeBuffer(read.buffer()) + ", of which it reads " +
+                               std::to_string(*typeBytes(from)) + " bytes in elements of " +
+                               std::to_string(elementBytes(from.element)) +
+                               ", expected as many and as large elements as it writes");
+    }
+  }
+  for (uint32_t position = 0; position < c.reads.size() && !paired.empty(); ++position) {
+    auto found = paired.find(c.reads[position].buffer());
+    if (found == paired.end()) {
+      continue;
+    }
+    if (!sameType(*context.schedule.types[c.reads[position].type()],
+                  *context.schedule.types[c.reads[found->second].type()])) {
+      context.report("P3", context.describeCommand(id) + " computes in place of " +
+                               context.describeBuffer(found->first) + ", which its read " + std::to_string(position) +
+                               " views as another type: it may be overwritten before that is read");
+    }
+  }
+}
+
 /// A declared pair must be one range, whether or not anything else lies there: the kernel is told that it is.
 static void checkInPlacePairs(Context &context) {
   for (CommandId id = 0; id < context.schedule.commands.size(); ++id) {
     const CommandT &c = context.command(id);
+    checkViewsInPlace(context, id);
     for (const InPlace &pair : c.in_place) {
       BufferId first = c.reads[pair.read()].buffer();
       BufferId second = c.writes[pair.write()].buffer();

@@ -7,6 +7,8 @@
 
 #include "runtime/check/Rules.h"
 
+#include <unordered_set>
+
 namespace vdnn::rt::check_detail {
 
 using namespace schedule;
@@ -55,6 +57,18 @@ static void checkEntryReads(Context &context, const HappensBefore &order, Buffer
       context.report("P4", context.describeCommand(reader) + " reads " + context.describeBuffer(id) +
                                " in the next step, and nothing orders it after " + context.describeCommand(writer) +
                                ", which writes it as " + context.describeBuffer(exit));
+    }
+  }
+}
+
+/// Writes of one command to one buffer: the last would win, and which is last is the kernel's affair.
+static void checkWritesOnce(Context &context, CommandId id) {
+  const CommandT &c = context.command(id);
+  std::unordered_set<BufferId> written;
+  for (const Operand &operand : c.writes) {
+    if (!written.insert(operand.buffer()).second) {
+      context.report("P4", context.describeCommand(id) + " writes " + context.describeBuffer(operand.buffer()) +
+                               " twice, expected a buffer for each result");
     }
   }
 }
@@ -109,6 +123,7 @@ void checkDataFlow(Context &context, const HappensBefore &order) {
     }
   }
   for (CommandId id = 0; id < context.schedule.commands.size(); ++id) {
+    checkWritesOnce(context, id);
     if (context.command(id).kind == CommandKind::Copy) {
       checkCopy(context, id);
     }

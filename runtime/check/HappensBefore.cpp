@@ -22,6 +22,7 @@ HappensBefore::HappensBefore(const ScheduleT &schedule)
     current[s] = s * streams;
   }
   clocks_.assign(streams * streams, 0);
+  std::vector<uint64_t> joined(streams);
   struct Recorded {
     size_t clock = 0;
     uint32_t stream = kNone;
@@ -38,13 +39,15 @@ HappensBefore::HappensBefore(const ScheduleT &schedule)
         recorded[command.event] = {current[stream], stream, instance(id, step) + 1};
       } else if (command.kind == CommandKind::Wait && recorded[command.event].stream != kNone) {
         const Recorded &event = recorded[command.event];
-        size_t joined = clocks_.size();
-        clocks_.resize(joined + streams);
         for (size_t s = 0; s < streams; ++s) {
-          clocks_[joined + s] = std::max(clocks_[current[stream] + s], clocks_[event.clock + s]);
+          joined[s] = std::max(clocks_[current[stream] + s], clocks_[event.clock + s]);
         }
-        clocks_[joined + event.stream] = std::max(clocks_[joined + event.stream], event.completed);
-        current[stream] = joined;
+        joined[event.stream] = std::max(joined[event.stream], event.completed);
+        // A wait for what is known already keeps the clock.
+        if (!std::equal(joined.begin(), joined.end(), clocks_.begin() + current[stream])) {
+          current[stream] = clocks_.size();
+          clocks_.insert(clocks_.end(), joined.begin(), joined.end());
+        }
       }
       clockOf[id] = current[stream];
     }

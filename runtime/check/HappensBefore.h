@@ -10,7 +10,8 @@ namespace vdnn::rt::check_detail {
 /// Which of two consecutive steps a command runs in. Steps follow each other without a barrier.
 enum class Step : uint32_t { This, Next };
 
-/// Vector clocks over the step, unrolled twice. A clock changes only where a stream waits, so one is kept per wait.
+/// Vector clocks over the step, unrolled twice. A clock changes only where a stream waits for something
+/// new, so one is kept per such wait.
 class HappensBefore {
 public:
   explicit HappensBefore(const schedule::ScheduleT &schedule);

@@ -1,4 +1,4 @@
-//===- Persistent.cpp - P9: what is there when a step begins and when it ends ----------------------------------===//
+//===- Persistent.cpp - P9: what is there when a step begins and when it ends, P4: who makes a tensor -----------===//
 
 #include "runtime/check/Rules.h"
 
@@ -45,6 +45,79 @@ static void checkExchanged(Context &context, uint32_t id, int32_t buffer, const 
   }
 }
 
+/// Per buffer, where its value was made: the buffer that copies lead back to, which a launch writes, or no command.
+/// kNone: copies that lead in a circle, none of which has a value.
+static std::vector<BufferId> findOrigins(const Context &context) {
+  std::vector<BufferId> origins(context.uses.size(), kNone);
+  std::vector<bool> seen(context.uses.size(), false);
+  std::vector<BufferId> path;
+  for (BufferId first = 0; first < context.uses.size(); ++first) {
+    BufferId origin = first;
+    path.clear();
+    while (!seen[origin]) {
+      seen[origin] = true;
+      path.push_back(origin);
+      CommandId writer = context.writer(origin);
+      if (writer == kNone || context.command(writer).kind != CommandKind::Copy) {
+        origins[origin] = origin;
+        break;
+      }
+      origin = context.command(writer).reads[0].buffer();
+    }
+    origin = origins[origin];
+    for (BufferId passed : path) {
+      origins[passed] = origin;
+    }
+  }
+  return origins;
+}
+
+static bool isMade(const Context &context, BufferId id) {
+  return id != kNone && !context.uses[id].writes.empty() && context.writer(id) != kNone;
+}
+
+/// What a step leaves is what its kernels have computed: no old value that copies brought there.
+static void checkResult(Context &context, uint32_t id, const std::vector<BufferId> &origins) {
+  const TensorT &t = *context.schedule.tensors[id];
+  if (t.exit < 0 || t.exit == t.entry || t.role == Role::Input || context.uses[t.exit].writes.empty()) {
+    return;
+  }
+  BufferId origin = origins[t.exit];
+  if (!isMade(context, origin)) {
+    context.report("P9", "the exit of " + context.describeTensor(id) + ", " + context.describeBuffer(t.exit) +
+                             ", gets its value by copies" +
+                             (origin == kNone ? std::string(" in a circle")
+                                              : " from " + context.describeBuffer(origin)) +
+                             ", expected one that a launch has written");
+  }
+}
+
+/// One launch makes the value of a tensor; with two, copies could bring back or leave the wrong one. Only a tensor that
+/// is to be computed again has more, which all make the same value.
+static void checkMakers(Context &context, const std::vector<BufferId> &origins) {
+  std::vector<BufferId> maker(context.schedule.tensors.size(), kNone);
+  for (BufferId id = 0; id < context.uses.size(); ++id) {
+    int32_t tensor = context.buffer(id).tensor;
+    if (tensor < 0 || origins[id] != id || !isMade(context, id)) {
+      continue;
+    }
+    const TensorT &t = *context.schedule.tensors[tensor];
+    std::string makes = context.describeCommand(context.writer(id)) + " writes " + context.describeBuffer(id);
+    if (t.role == Role::Input) {
+      context.report("P4", makes + ", a value of input " + context.describeTensor(tensor) +
+                               ", which only the host gives");
+    } else if (context.isPersistent(tensor) && t.exit >= 0 && origins[t.exit] != id) {
+      context.report("P9", makes + ", a new value of persistent " + context.describeTensor(tensor) +
+                               ", which is lost: " + context.describeBuffer(t.exit) + ", its exit, has another");
+    } else if (maker[tensor] != kNone && t.decision != Decision::Recompute) {
+      context.report("P4", context.describeCommand(context.writer(maker[tensor])) + " writes " +
+                               context.describeBuffer(maker[tensor]) + ", and " + makes + ", both values of " +
+                               context.describeTensor(tensor) + ", which is not to be recomputed");
+    }
+    maker[tensor] = id;
+  }
+}
+
 static void checkTensor(Context &context, uint32_t id) {
   const TensorT &t = *context.schedule.tensors[id];
   checkHolds(context, id, t.entry, "entry");
@@ -72,9 +145,12 @@ static void checkTensor(Context &context, uint32_t id) {
 }
 
 void checkPersistent(Context &context) {
+  std::vector<BufferId> origins = findOrigins(context);
   for (uint32_t id = 0; id < context.schedule.tensors.size(); ++id) {
     checkTensor(context, id);
+    checkResult(context, id, origins);
   }
+  checkMakers(context, origins);
 }
 
 } // namespace vdnn::rt::check_detail

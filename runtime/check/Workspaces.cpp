@@ -1,7 +1,7 @@
 //===- Workspaces.cpp - P8: workspaces are buffers like any other ----------------------------------------------===//
 //
-// Their alignment is P2 and their conflicts are P3, since a launch is the one writer of its workspace. What is left is that
-// each belongs to one launch and to no tensor.
+// Their conflicts are P3, since a launch is the one writer of its workspace. What is left is that each belongs to one launch
+// and to no tensor, and is aligned as kernels expect of scratch memory, whose elements no type names.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -10,6 +10,9 @@
 namespace vdnn::rt::check_detail {
 
 using namespace schedule;
+
+/// docs/kernels.md promises it to backends.
+static constexpr uint64_t kWorkspaceAlignment = 64;
 
 void checkWorkspaces(Context &context) {
   for (BufferId id = 0; id < context.uses.size(); ++id) {
@@ -30,6 +33,11 @@ void checkWorkspaces(Context &context) {
     if (b.arena != Arena::Device) {
       context.report("P8", context.describeCommand(uses.workspaceOf[0]) + " has its workspace in " +
                                context.describeBuffer(id) + ", expected the device");
+    }
+    if (b.alignment < kWorkspaceAlignment) {
+      context.report("P8", context.describeCommand(uses.workspaceOf[0]) + " has its workspace in " +
+                               context.describeBuffer(id) + " of alignment " + std::to_string(b.alignment) +
+                               ", expected at least " + std::to_string(kWorkspaceAlignment));
     }
     if (uses.workspaceOf.size() > 1) {
       context.report("P8", context.describeCommand(uses.workspaceOf[0]) + " and " +

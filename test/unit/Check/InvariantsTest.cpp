@@ -82,6 +82,21 @@ TEST(Invariants, P2RejectsAnElementAcrossItsAlignment) {
   expectRejected(plan, "P2", {"'loss.device'", "elements of 4"});
 }
 
+TEST(Invariants, P2AcceptsAndRejectsAlignmentsByThePage) {
+  for (bool within : {true, false}) {
+    PlanBuilder builder;
+    builder.device("w", 64, 0);
+    builder.persistent("w", "w");
+    ScheduleT plan = builder.finish();
+    bufferNamed(plan, "w").alignment = within ? 4096 : 8192;
+    if (within) {
+      expectAccepted(plan);
+    } else {
+      expectRejected(plan, "P2", {"'w'", "8192", "at most 4096"});
+    }
+  }
+}
+
 TEST(Invariants, P3AcceptsReuseAfterACompletedCopy) { expectAccepted(trainingStep()); }
 
 TEST(Invariants, P3RejectsReuseWhileACopyReads) {
@@ -185,6 +200,136 @@ TEST(Invariants, P3RejectsTwoResultsOfOneLaunchInOneRange) {
   plan.device("b", 64, 32);
   plan.launch("split", {}, {"a", "b"});
   expectRejected(plan.finish(), "P3", {"'a'", "'b'", "split"});
+}
+
+TEST(Invariants, P3AcceptsAndRejectsAnUpdateByItsDeclaration) {
+  ScheduleT plan = trainingStep();
+  expectAccepted(plan);
+  commandNamed(plan, "sgd").in_place.clear();
+  expectRejected(plan, "P3", {"sgd", "'weight.old'", "'weight.new'", "not in place"});
+}
+
+uint32_t addType(ScheduleT &plan, std::vector<int64_t> shape, ElementType element = ElementType::F32,
+                 Layout layout = Layout::RowMajor) {
+  plan.types.push_back(std::make_unique<TypeT>());
+  plan.types.back()->shape = std::move(shape);
+  plan.types.back()->element = element;
+  plan.types.back()->layout = layout;
+  return plan.types.size() - 1;
+}
+
+/// 'second' computes 'b' over 'a', which it reads twice.
+ScheduleT readTwiceInPlace() {
+  PlanBuilder plan;
+  plan.device("a", 64, 0);
+  plan.device("b", 64, 0);
+  plan.launch("first", {}, {"a"});
+  plan.launch("second", {"a", "a"}, {"b"}, {{0, 0}});
+  return plan.finish();
+}
+
+TEST(Invariants, P3AcceptsASecondReadInPlaceOfTheSameType) {
+  ScheduleT plan = readTwiceInPlace();
+  expectAccepted(plan);
+  setType(commandNamed(plan, "second").reads[1], addType(plan, {16})); // equal, if another entry of the table
+  expectAccepted(plan);
+}
+
+TEST(Invariants, P3RejectsASecondReadInPlaceThroughAnotherView) {
+  ScheduleT plan = readTwiceInPlace();
+  setType(commandNamed(plan, "second").reads[1], addType(plan, {4})); // a row of it, broadcast
+  expectRejected(plan, "P3", {"second", "'a'", "read 1", "another type"});
+}
+
+TEST(Invariants, P3RejectsAnOperandInPlaceOfAnotherSize) {
+  ScheduleT plan = readTwiceInPlace();
+  for (Operand &read : commandNamed(plan, "second").reads) {
+    setType(read, addType(plan, {4}));
+  }
+  expectRejected(plan, "P3", {"second", "'b'", "'a'", "16 bytes"});
+}
+
+TEST(Invariants, P3RejectsTwoResultsInPlaceOfOneOperand) {
+  PlanBuilder plan;
+  plan.device("a", 64, 0);
+  plan.device("b", 64, 0);
+  plan.device("c", 64, 0);
+  plan.launch("first", {}, {"a"});
+  plan.launch("second", {"a"}, {"b", "c"}, {{0, 0}, {0, 1}});
+  expectRejected(plan.finish(), "P3", {"second", "'b'", "'c'"});
+}
+
+TEST(Invariants, P4RejectsTwoResultsInOneBuffer) {
+  PlanBuilder plan;
+  plan.device("a", 64, 0);
+  plan.launch("split", {}, {"a", "a"});
+  expectRejected(plan.finish(), "P4", {"split", "'a'", "twice"});
+}
+
+TEST(Invariants, P4AcceptsAReshape) {
+  ScheduleT plan = trainingStep();
+  setType(commandNamed(plan, "relu").reads[0], addType(plan, {2, 1, 8}));
+  // With one channel, or one place, channels last is row major.
+  setType(commandNamed(plan, "relu").writes[0], addType(plan, {2, 1, 8}, ElementType::F32, Layout::ChannelsLast));
+  setType(commandNamed(plan, "loss").reads[0], addType(plan, {2, 8, 1}, ElementType::F32, Layout::ChannelsLast));
+  expectAccepted(plan);
+}
+
+TEST(Invariants, P4RejectsOtherElements) {
+  ScheduleT plan = trainingStep();
+  setType(commandNamed(plan, "relu").reads[0], addType(plan, {16}, ElementType::I32));
+  expectRejected(plan, "P4", {"relu", "reads", "'out'", "I32", "F32"});
+  plan = trainingStep();
+  setType(commandNamed(plan, "relu").writes[0], addType(plan, {8}, ElementType::F64));
+  expectRejected(plan, "P4", {"relu", "writes", "'relu'", "F64", "F32"});
+}
+
+TEST(Invariants, P4RejectsAnotherOrderInMemory) {
+  ScheduleT plan = trainingStep();
+  setType(commandNamed(plan, "relu").reads[0], addType(plan, {2, 2, 4}, ElementType::F32, Layout::ChannelsLast));
+  expectRejected(plan, "P4", {"relu", "'out'", "ChannelsLast", "RowMajor"});
+}
+
+TEST(Invariants, P4AcceptsAndRejectsViewsOfATensorThatIsChannelsLast) {
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{2, 2, 4}, {2, 4, 2}}) {
+    ScheduleT plan = trainingStep();
+    uint32_t type = addType(plan, {2, 2, 2, 2}, ElementType::F32, Layout::ChannelsLast);
+    *tensorNamed(plan, "out").type = *plan.types[type];
+    setType(commandNamed(plan, "conv2").writes[0], type);
+    setType(commandNamed(plan, "relu").reads[0], addType(plan, shape, ElementType::F32, Layout::ChannelsLast));
+    if (shape[1] == 2) {
+      expectAccepted(plan);
+    } else {
+      expectRejected(plan, "P4", {"relu", "'out'"});
+    }
+  }
+}
+
+TEST(Invariants, P4AcceptsAndRejectsASecondLaunchOfATensorByItsDecision) {
+  for (bool declared : {true, false}) {
+    PlanBuilder builder;
+    builder.device("a.made", 64, 0);
+    builder.device("a.again", 64, 64);
+    builder.launch("first", {}, {"a.made"});
+    builder.launch("again", {}, {"a.again"});
+    ScheduleT plan = builder.finish();
+    if (declared) {
+      tensorNamed(plan, "a").decision = Decision::Recompute;
+      expectAccepted(plan);
+    } else {
+      expectRejected(plan, "P4", {"first", "'a.made'", "again", "'a.again'", "not to be recomputed"});
+    }
+  }
+}
+
+TEST(Invariants, P4RejectsALaunchThatWritesAnInput) {
+  ScheduleT plan = trainingStep();
+  plan.buffers.push_back(std::make_unique<BufferT>(bufferNamed(plan, "out")));
+  plan.buffers.back()->tensor = bufferNamed(plan, "x.host").tensor;
+  plan.buffers.back()->offset = 384;
+  fitHeader(plan);
+  commandNamed(plan, "loss").writes.emplace_back(plan.buffers.size() - 1, commandNamed(plan, "relu").reads[0].type());
+  expectRejected(plan, "P4", {"loss", "input", "'x'"});
 }
 
 TEST(Invariants, P4RejectsAReadBeforeItsWrite) {
@@ -295,6 +440,27 @@ TEST(Invariants, P6RejectsAKernelOnHostMemory) {
   expectRejected(plan, "P6", {"conv2", "'act.host'"});
 }
 
+TEST(Invariants, P6RejectsMoreWaitsThanClocksHaveRoomFor) {
+  PlanBuilder builder;
+  for (int i = 0; i < 61; ++i) {
+    builder.stream("s" + std::to_string(i), StreamKind::Compute);
+  }
+  uint32_t event = builder.record("compute");
+  ScheduleT plan = builder.finish();
+  auto addWaits = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      plan.commands.push_back(std::make_unique<CommandT>());
+      plan.commands.back()->kind = CommandKind::Wait;
+      plan.commands.back()->event = static_cast<int32_t>(event);
+      plan.commands.back()->stream = static_cast<uint32_t>(i % plan.streams.size());
+    }
+  };
+  addWaits((1 << 24) / 64);
+  expectAccepted(plan);
+  addWaits(1);
+  expectRejected(plan, "P6", {"262145 waits", "64 streams"});
+}
+
 TEST(Invariants, P6RejectsMoreStreamsThanAnyDeviceHas) {
   PlanBuilder plan;
   for (int i = 0; i < 64; ++i) {
@@ -329,6 +495,14 @@ TEST(Invariants, P8AcceptsAWorkspaceInARangeThatIsFree) {
   ScheduleT plan = trainingStep();
   bufferNamed(plan, "ws").offset = 256; // before 'out' is written
   expectAccepted(plan);
+}
+
+TEST(Invariants, P8AcceptsAndRejectsAWorkspaceByItsAlignment) {
+  ScheduleT plan = trainingStep();
+  bufferNamed(plan, "ws").alignment = 64;
+  expectAccepted(plan);
+  bufferNamed(plan, "ws").alignment = 32;
+  expectRejected(plan, "P8", {"conv1", "'ws'", "alignment 32", "at least 64"});
 }
 
 TEST(Invariants, P8RejectsASharedWorkspace) {
@@ -368,6 +542,47 @@ TEST(Invariants, P9AcceptsATensorThatNoStepChanges) {
   plan.persistent("w", "w");
   plan.launch("k", {"w"}, {"y"});
   expectAccepted(plan.finish());
+}
+
+/// 'w.new' is computed elsewhere, and w ends the step where it began: by way of the host.
+ScheduleT exitThroughTheHost(const std::string &saved) {
+  PlanBuilder plan;
+  plan.device("w.old", 64, 0);
+  plan.device("w.new", 64, 64);
+  plan.host("w.host", 64, 0);
+  plan.device("w.exit", 64, 0);
+  plan.persistent("w.old", "w.exit");
+  plan.launch("sgd", {"w.old"}, {"w.new"});
+  plan.wait("d2h", plan.record("compute"));
+  plan.copy("d2h", saved, "w.host");
+  plan.wait("h2d", plan.record("d2h"));
+  plan.copy("h2d", "w.host", "w.exit");
+  plan.wait("compute", plan.record("h2d"));
+  return plan.finish();
+}
+
+TEST(Invariants, P9AcceptsAnUpdateThatComesBackFromTheHost) { expectAccepted(exitThroughTheHost("w.new")); }
+
+TEST(Invariants, P9RejectsAnOldValueThatComesBackFromTheHost) {
+  ScheduleT plan = exitThroughTheHost("w.old");
+  expectRejected(plan, "P9", {"'w'", "'w.exit'", "copies from", "'w.old'", "a launch has written"});
+  expectRejected(plan, "P9", {"sgd", "'w.new'", "lost"});
+}
+
+TEST(Invariants, P9RejectsAnUpdateOfATensorThatEndsAsItBegan) {
+  ScheduleT plan = trainingStep();
+  tensorNamed(plan, "weight").exit = tensorNamed(plan, "weight").entry;
+  expectRejected(plan, "P9", {"sgd", "'weight.new'", "lost", "'weight.old'"});
+}
+
+TEST(Invariants, P9RejectsCopiesInACircle) {
+  PlanBuilder plan;
+  plan.device("y.device", 64, 0);
+  plan.host("y.host", 64, 0);
+  plan.output("y.host");
+  plan.copy("d2h", "y.device", "y.host");
+  plan.copy("h2d", "y.host", "y.device");
+  expectRejected(plan.finish(), "P9", {"'y'", "'y.host'", "in a circle"});
 }
 
 TEST(Invariants, P9RejectsAPersistentTensorThatMoves) {
@@ -422,6 +637,20 @@ TEST(Invariants, P10RejectsAHeaderThatDeclaresMore) {
   expectRejected(plan, "P10", {"device", "352", "336", "'loss.device'"});
 }
 
+TEST(Invariants, P10AcceptsAndRejectsASummaryByTheCopies) {
+  // The input's copy and the output's are no transfers of the plan; the activation's are.
+  ScheduleT plan = trainingStep();
+  plan.summary = std::make_unique<SummaryT>();
+  expectAccepted(plan);
+  plan.summary->offloaded_bytes = 64;
+  plan.summary->prefetched_bytes = 64;
+  expectAccepted(plan);
+  plan.summary->prefetched_bytes = 128;
+  expectRejected(plan, "P10", {"128 bytes are prefetched", "move 64"});
+  plan.summary->offloaded_bytes = 80;
+  expectRejected(plan, "P10", {"80 bytes are offloaded", "move 64"});
+}
+
 TEST(Invariants, P11AcceptsItsDeviceAndRejectsOthers) {
   ScheduleT plan = trainingStep();
   EXPECT_TRUE(checkDevice(plan, "cpu", "test").empty());
@@ -436,6 +665,14 @@ TEST(Invariants, P12RejectsAHostRangeOutsideItsArena) {
   plan.host_arena -= 16;
   expectRejected(plan, "P12", {"P1", "'loss.host'"});
   expectRejected(plan, "P12", {"P10", "host arena of 128"});
+}
+
+TEST(Invariants, P12AcceptsAndRejectsByTheHostBudget) {
+  ScheduleT plan = trainingStep();
+  plan.host_budget = plan.host_arena;
+  expectAccepted(plan);
+  plan.host_budget -= 1;
+  expectRejected(plan, "P12", {"host arena of 144", "host budget of 143"});
 }
 
 TEST(Invariants, P12RejectsAMisalignedHostRange) {

@@ -19,12 +19,16 @@ enum class Mutation {
   ShiftDown,
   Swap, // offsets of two buffers of one arena
   Shrink,
+  DropInPlace,   // one pair of a launch
+  SwapOperand,   // another buffer of equal size, of the same arena
+  ChangeElement, // an operand's elements, to another type of equal size
+  MoveExit,      // of a tensor, to another of its buffers, or to its entry
 };
 
 struct Mutant {
   Mutation mutation;
-  uint32_t index;     // command or buffer
-  uint32_t other = 0; // of Swap
+  uint32_t index;     // command, buffer, or tensor of MoveExit
+  uint32_t other = 0; // buffer of Swap and MoveExit; pair of DropInPlace; operand, reads first
 };
 
 /// All mutants, in a fixed order. A swap is made with the next buffer of the arena that lies elsewhere.

@@ -6,6 +6,7 @@
 #include "Oracle.h"
 
 #include <cstdio>
+#include <set>
 
 using namespace vdnn::rt;
 using namespace vdnn::rt::test;
@@ -47,6 +48,40 @@ TEST(Oracle, FindsAnOverlapOnTheHost) {
   EXPECT_TRUE(findHarm(plan).has_value());
 }
 
+TEST(Oracle, FindsAnUpdateInPlaceThatIsNotDeclared) {
+  ScheduleT plan = trainingStep();
+  commandNamed(plan, "sgd").in_place.clear();
+  EXPECT_TRUE(findHarm(plan).has_value());
+}
+
+TEST(Oracle, FindsAnotherViewOfWhatIsOverwritten) {
+  PlanBuilder builder;
+  builder.device("a", 64, 0);
+  builder.device("b", 64, 0);
+  builder.launch("first", {}, {"a"});
+  builder.launch("second", {"a", "a"}, {"b"}, {{0, 0}});
+  ScheduleT plan = builder.finish();
+  EXPECT_FALSE(findHarm(plan).has_value());
+  plan.types.push_back(std::make_unique<TypeT>());
+  plan.types.back()->shape = {4};
+  setType(commandNamed(plan, "second").reads[1], plan.types.size() - 1);
+  EXPECT_TRUE(findHarm(plan).has_value());
+}
+
+TEST(Oracle, FindsALostUpdate) {
+  ScheduleT plan = trainingStep();
+  tensorNamed(plan, "weight").exit = tensorNamed(plan, "weight").entry;
+  EXPECT_TRUE(findHarm(plan).has_value());
+}
+
+TEST(Oracle, FindsOtherElements) {
+  ScheduleT plan = trainingStep();
+  plan.types.push_back(std::make_unique<TypeT>(*plan.types[0]));
+  plan.types.back()->element = ElementType::I32;
+  setType(commandNamed(plan, "sgd").reads[0], plan.types.size() - 1);
+  EXPECT_TRUE(findHarm(plan).has_value());
+}
+
 TEST(Oracle, SeesCudasMeaningOfAWaitBeforeAnyRecord) {
   // The wait means nothing in the first step: no deadlock, but no order either.
   ScheduleT plan = trainingStep();
@@ -59,11 +94,14 @@ TEST(Oracle, SeesCudasMeaningOfAWaitBeforeAnyRecord) {
 TEST(Mutate, KindsAndCounts) {
   ScheduleT plan = trainingStep();
   size_t drops = 0;
+  std::set<Mutation> kinds;
   for (const Mutant &mutant : enumerateMutants(plan)) {
     EXPECT_TRUE(validate(applyMutant(plan, mutant)).ok()) << describe(plan, mutant);
+    kinds.insert(mutant.mutation);
     drops += mutant.mutation == Mutation::DropRecord || mutant.mutation == Mutation::DropWait;
   }
   EXPECT_EQ(drops, 13u); // 6 records, 7 waits
+  EXPECT_EQ(kinds.size(), static_cast<size_t>(Mutation::MoveExit) + 1);
 }
 
 } // namespace

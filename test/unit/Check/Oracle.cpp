@@ -133,16 +133,32 @@ private:
     const BufferT &b = *s_.buffers[buffer];
     uint64_t arena = b.arena == Arena::Device ? s_.device_arena : s_.host_arena;
     if (b.offset + bytes > arena) {
-      outside_ = "buffer '" + b.name + "' is used beyond its arena";
+      broken_ = "buffer '" + b.name + "' is used beyond its arena";
     }
     return {buffer, rangeOf(b, bytes)};
   }
 
-  bool isUpdateInPlace(uint32_t read, uint32_t write) const {
-    const BufferT &a = *s_.buffers[read];
-    const BufferT &b = *s_.buffers[write];
-    return a.tensor >= 0 && a.tensor == b.tensor && s_.tensors[a.tensor]->entry == int32_t(read) &&
-           s_.tensors[a.tensor]->exit == int32_t(write) && a.offset == b.offset;
+  /// A kernel reads everything and then writes everything, in whatever order of elements, unless it is told that a result
+  /// lies over an operand. It may read that operand twice, but not through another view.
+  bool mayOverwrite(const CommandT &c, const InPlace &pair, uint32_t read, uint32_t write) const {
+    if (pair.write() != write || c.reads[pair.read()].buffer() != c.reads[read].buffer()) {
+      return false;
+    }
+    const TypeT &a = *s_.types[c.reads[pair.read()].type()];
+    const TypeT &b = *s_.types[c.reads[read].type()];
+    return pair.read() == read || (a.element == b.element && a.shape == b.shape && a.layout == b.layout);
+  }
+
+  /// Bits that were written as one type mean nothing as another.
+  void checkElements(const CommandT &c) {
+    for (const std::vector<Operand> *operands : {&c.reads, &c.writes}) {
+      for (const Operand &operand : *operands) {
+        const BufferT &b = *s_.buffers[operand.buffer()];
+        if (b.tensor >= 0 && s_.tensors[b.tensor]->type->element != s_.types[operand.type()]->element) {
+          broken_ = "'" + c.location + "' takes the elements of buffer '" + b.name + "' as another type";
+        }
+      }
+    }
   }
 
   void buildCommands() {
@@ -150,6 +166,7 @@ private:
     queues_.resize(s_.streams.size());
     for (uint32_t id = 0; id < s_.commands.size(); ++id) {
       const CommandT &c = *s_.commands[id];
+      checkElements(c);
       Work &work = work_[id];
       for (const Operand &operand : c.reads) {
         work.reads.push_back(accessOf(operand.buffer(), operandBytes(operand)));
@@ -166,10 +183,9 @@ private:
           const Range &from = work.reads[read].range;
           const Range &to = work.writes[write].range;
           bool declared = std::any_of(c.in_place.begin(), c.in_place.end(), [&](const InPlace &pair) {
-            return pair.write() == write && c.reads[pair.read()].buffer() == c.reads[read].buffer();
+            return mayOverwrite(c, pair, read, write);
           });
-          if ((declared || isUpdateInPlace(work.reads[read].buffer, work.writes[write].buffer)) &&
-              from.begin == to.begin && from.end == to.end) {
+          if (declared && from.begin == to.begin && from.end == to.end) {
             work.readInPlace[read] = true;
           }
         }
@@ -222,6 +238,7 @@ private:
     Value fresh = 1;
     for (unsigned step = 0; step <= steps_; ++step) {
       std::vector<Value> &now = values_[step];
+      std::vector<Value> made(s_.tensors.size(), 0);
       for (const auto &tensor : s_.tensors) {
         if (tensor->entry >= 0) {
           bool kept = tensor->role != Role::Input && step > 0 && tensor->exit >= 0;
@@ -231,6 +248,16 @@ private:
       for (const auto &c : s_.commands) {
         for (const Operand &operand : c->writes) {
           now[operand.buffer()] = c->kind == CommandKind::Copy ? now[c->reads[0].buffer()] : fresh++;
+          int64_t tensor = s_.buffers[operand.buffer()]->tensor;
+          if (c->kind == CommandKind::Launch && tensor >= 0) {
+            made[tensor] = now[operand.buffer()];
+          }
+        }
+      }
+      for (size_t tensor = 0; tensor < made.size(); ++tensor) {
+        int32_t exit = s_.tensors[tensor]->exit;
+        if (made[tensor] != 0 && exit >= 0 && now[exit] != made[tensor]) {
+          broken_ = "what the kernels make of tensor '" + s_.tensors[tensor]->name + "' is not what the step leaves";
         }
       }
     }
@@ -247,7 +274,7 @@ private:
     hostLeft_.assign(steps_ * hostPlaces_.size(), 0);
     completed_ = 0;
     nextGarbage_ = garbage_;
-    harm_ = outside_;
+    harm_ = broken_;
     for (size_t place = 0; place < hostPlaces_.size(); ++place) {
       for (unsigned step = 0; step < steps_; ++step) {
         hostLeft_[step * hostPlaces_.size() + place] = hostPlaces_[place].touching.size();
@@ -395,7 +422,8 @@ private:
   std::vector<HostPlace> hostPlaces_;
   std::vector<std::vector<Value>> values_;
   Value garbage_ = 0;
-  std::optional<std::string> outside_;
+  /// Harm that every order of commands does.
+  std::optional<std::string> broken_;
 
   std::vector<Cell> cells_;
   std::vector<State> states_;

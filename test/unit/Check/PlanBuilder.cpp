@@ -45,7 +45,7 @@ void PlanBuilder::buffer(const std::string &name, uint64_t bytes, uint64_t offse
   buffer->arena = arena;
   buffer->offset = offset;
   buffer->bytes = bytes;
-  buffer->alignment = 16;
+  buffer->alignment = holdsTensor ? 16 : 64;
   if (holdsTensor) {
     std::string tensorName = name.substr(0, name.find('.'));
     auto [found, isNew] = tensors_.insert({tensorName, schedule_.tensors.size()});
