@@ -2,7 +2,6 @@
 
 #include "runtime/exec/Executor.h"
 
-#include "runtime/check/Check.h"
 #include "runtime/exec/Layout.h"
 #include "runtime/support/Format.h"
 
@@ -35,26 +34,31 @@ bool isTraining(const schedule::ScheduleT &schedule) {
   return false;
 }
 
-Status admit(const schedule::ScheduleT &schedule, const Device &device) {
-  if (Status status = schedule::validate(schedule); !status) {
-    return Error{"the plan is not sound: " + status.message()};
-  }
+std::vector<Violation> findViolations(const schedule::ScheduleT &schedule, const Device &device) {
   std::vector<Violation> violations = check(schedule);
-  if (violations.empty() && device.computes()) {
-    const schedule::DeviceT &target = *schedule.target;
-    if (target.kind == "model") {
-      return Error{"P11: the plan is for '" + target.name +
-                   "', which exists only as a cost model: run it with --device sim, or plan for this device"};
-    }
-    // A plan without a fingerprint is tied to no machine; its kernels still refuse a workspace that is too small.
-    violations = checkDevice(schedule, device.kind(), target.fingerprint.empty() ? "" : device.fingerprint());
+  if (!violations.empty() || !device.computes()) {
+    return violations;
   }
-  if (!violations.empty()) {
-    std::string list = toString(violations, violations.size());
-    list.pop_back(); // the last line feed
-    return Error{format("the plan breaks invariants in %zu places and is refused\n", violations.size()) + list};
+  const schedule::DeviceT &target = *schedule.target;
+  if (target.kind == "model") {
+    return {{"P11", "the plan is for '" + target.name +
+                        "', which exists only as a cost model: run it with --device sim, or plan for this device"}};
   }
-  return {};
+  if (target.kind == device.kind() && target.fingerprint.empty()) {
+    return {{"P11", "the plan does not say which machine it is made for (its target's fingerprint is empty), this device is '" +
+                        device.fingerprint() + "'; plan again on this machine"}};
+  }
+  return checkDevice(schedule, device.kind(), device.fingerprint());
+}
+
+Status admit(const schedule::ScheduleT &schedule, const Device &device) {
+  std::vector<Violation> violations = findViolations(schedule, device);
+  if (violations.empty()) {
+    return {};
+  }
+  std::string list = toString(violations, violations.size());
+  list.pop_back(); // the last line feed
+  return Error{format("the plan breaks invariants in %zu places and is refused\n", violations.size()) + list};
 }
 
 Result<std::unique_ptr<Executor>> Executor::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device) {
@@ -117,17 +121,28 @@ Status Executor::prepareLaunch(uint32_t index) {
                           launch.arguments.workspaceBytes);
 }
 
-Status Executor::step() {
+Status Executor::steps(uint64_t count) {
+  if (failed_) {
+    return Error{"an earlier step failed and left its values undefined: load the plan again"};
+  }
+  Status status = runSteps(count);
+  failed_ = !status;
+  return status;
+}
+
+Status Executor::runSteps(uint64_t count) {
   for (Observer *observer : observers_) {
     if (Status status = observer->stepBegins(schedule_, *device_); !status) {
       return status;
     }
   }
-  for (uint32_t i = 0; i < schedule_.commands.size(); ++i) {
-    if (Status status = submit(i); !status) {
-      // The command's own error is the one to report; what was queued still has to end before anybody reads memory.
-      static_cast<void>(device_->synchronize().ok());
-      return status;
+  for (uint64_t step = 0; step < count; ++step) {
+    for (uint32_t i = 0; i < schedule_.commands.size(); ++i) {
+      if (Status status = submit(i); !status) {
+        // The command's own error is the one to report; what was queued still has to end before anybody reads memory.
+        static_cast<void>(device_->synchronize().ok());
+        return status;
+      }
     }
   }
   if (Status status = device_->synchronize(); !status) {

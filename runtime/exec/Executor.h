@@ -3,6 +3,7 @@
 #ifndef VDNN_RUNTIME_EXEC_EXECUTOR_H
 #define VDNN_RUNTIME_EXEC_EXECUTOR_H
 
+#include "runtime/check/Check.h"
 #include "runtime/exec/Device.h"
 #include "runtime/exec/Observer.h"
 #include "runtime/exec/files/HostTensor.h"
@@ -13,8 +14,11 @@
 
 namespace vdnn::rt {
 
-/// Whether `device` may run `schedule`: sound, no violation of the invariants (the message lists every one), and made
-/// for this device. A simulator runs plans of every device.
+/// Why `device` may not run `schedule`; empty where it may: the plan is sound, breaks no invariant, and is made for this
+/// device (P11). A simulator runs plans of every device.
+std::vector<Violation> findViolations(const schedule::ScheduleT &schedule, const Device &device);
+
+/// The same as an error that lists every violation.
 Status admit(const schedule::ScheduleT &schedule, const Device &device);
 
 /// Not thread-safe. Between steps no work is queued, so the values of tensors may be read and written.
@@ -30,7 +34,11 @@ public:
   void observe(Observer &observer) { observers_.push_back(&observer); }
 
   /// Submits one step and waits for its end. After an error nothing more can be run.
-  Status step();
+  Status step() { return steps(1); }
+
+  /// Submits `count` steps, one behind the other, and waits for the end of the last: only the plan's own events order one step
+  /// after another. All read the same inputs. Observers see one long step: those that keep bytes by command are not for this.
+  Status steps(uint64_t count);
 
   /// Number of the tensor of that name, if any.
   std::optional<uint32_t> find(const std::string &name) const;
@@ -56,6 +64,7 @@ private:
   };
 
   Status prepare();
+  Status runSteps(uint64_t count);
   Status prepareLaunch(uint32_t index);
   Status submit(uint32_t index);
   Status submitLaunch(uint32_t index, const schedule::CommandT &command);
@@ -65,6 +74,7 @@ private:
   std::unique_ptr<Device> device_;
   std::vector<Observer *> observers_;
   std::vector<Launch> launches_; // by command
+  bool failed_ = false;
 };
 
 /// Whether a step changes persistent tensors, as training does.

@@ -95,33 +95,35 @@ Status fillRandom(InitialKind kind, double a, double b, uint64_t seed, uint64_t 
 }
 
 Result<HostTensor> initialValue(const schedule::TensorT &tensor, uint64_t seed) {
+  if (!tensor.initial) {
+    return Error{"the plan does not say how '" + tensor.name +
+                 "' starts, and no file holds its value: give it with --weights FILE.safetensors"};
+  }
   std::vector<std::byte> bytes(tensor.bytes);
-  if (tensor.initial) {
-    const schedule::InitialT &initial = *tensor.initial;
-    ElementType element = tensor.type->element;
-    switch (initial.kind) {
-    case InitialKind::Stored:
-      return Error{"the value of '" + tensor.name + "' is not in the plan"};
-    case InitialKind::Constant: {
-      if (!fits(element, initial.a)) {
-        return Error{format("'%s' starts at %g, which is no value of %s", tensor.name.c_str(), initial.a,
-                            elementName(element))};
-      }
-      size_t count = bytes.size() / schedule::elementBytes(element);
-      for (size_t i = 0; i < count && initial.a != 0; ++i) {
-        storeDouble(bytes, i, element, initial.a);
-      }
-      break;
+  const schedule::InitialT &initial = *tensor.initial;
+  ElementType element = tensor.type->element;
+  switch (initial.kind) {
+  case InitialKind::Stored:
+    return Error{"the value of '" + tensor.name + "' is not in the plan"};
+  case InitialKind::Constant: {
+    if (!fits(element, initial.a)) {
+      return Error{format("'%s' starts at %g, which is no value of %s", tensor.name.c_str(), initial.a,
+                          elementName(element))};
     }
-    case InitialKind::Normal:
-    case InitialKind::Uniform:
-      if (Status status =
-              fillRandom(initial.kind, initial.a, initial.b, seed, hashName(tensor.name), element, bytes);
-          !status) {
-        return Error{"'" + tensor.name + "': " + status.message()};
-      }
-      break;
+    size_t count = bytes.size() / schedule::elementBytes(element);
+    for (size_t i = 0; i < count && initial.a != 0; ++i) {
+      storeDouble(bytes, i, element, initial.a);
     }
+    break;
+  }
+  case InitialKind::Normal:
+  case InitialKind::Uniform:
+    if (Status status =
+            fillRandom(initial.kind, initial.a, initial.b, seed, hashName(tensor.name), element, bytes);
+        !status) {
+      return Error{"'" + tensor.name + "': " + status.message()};
+    }
+    break;
   }
   return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape, std::move(bytes));
 }
@@ -163,22 +165,134 @@ Result<HostTensor> valueOf(const schedule::TensorT &tensor, const InitialValues 
     convert(found->data, found->element, bytes, tensor.type->element);
     return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape, std::move(bytes));
   }
-  if (tensor.initial && tensor.initial->kind == InitialKind::Stored) {
-    std::string looked;
-    for (const Safetensors *file : {values.weights, values.planWeights}) {
-      looked += file ? (looked.empty() ? " (looked in '" : ", '") + file->name() + "'" : "";
-    }
-    looked += looked.empty() ? "" : ")";
-    return Error{"no file holds the value of '" + tensor.name + "'" + looked +
-                 ": give it with --weights FILE.safetensors, or keep the .safetensors file that vdnn-opt wrote beside the plan"};
-  }
   return initialValue(tensor, values.seed);
 }
 
+/// "'a', 'b', 'c' and 4 more".
+std::string listNames(const std::vector<std::string> &names) {
+  constexpr size_t kShown = 5;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i) {
+    text += (i == 0 ? "'" : ", '") + names[i] + "'";
+  }
+  return names.size() > kShown ? text + format(" and %zu more", names.size() - kShown) : text;
+}
+
+bool hasKind(const schedule::TensorT &tensor, InitialKind kind) { return tensor.initial && tensor.initial->kind == kind; }
+
+bool isRandom(const schedule::TensorT &tensor) {
+  return hasKind(tensor, InitialKind::Normal) || hasKind(tensor, InitialKind::Uniform);
+}
+
+/// What the optimizer keeps of a parameter.
+bool isVelocity(const schedule::TensorT &tensor) {
+  return tensor.role == schedule::Role::State && tensor.name.ends_with(".velocity");
+}
+
+/// A file that vdnn-opt wrote holds what the model holds, and no tensor of one value.
+bool isFromCompiler(const Safetensors &file) {
+  auto producer = file.metadata().find("producer");
+  return producer != file.metadata().end() && producer->second == "vdnn-opt";
+}
+
+bool holds(const Safetensors *file, const std::string &name) {
+  return file && (file->find(name) || file->unsupported().count(name) != 0);
+}
+
+/// Finds out what the files lack before anything is written.
+class Inventory {
+public:
+  Inventory(const schedule::ScheduleT &schedule, const InitialValues &values)
+      : values_(values), main_(values.weights ? values.weights : values.planWeights) {
+    for (const auto &tensor : schedule.tensors) {
+      if (isPersistent(*tensor) && tensor->entry >= 0) {
+        add(*tensor);
+      }
+    }
+  }
+
+  /// An error where a tensor has no value to start with; else notes.
+  Result<std::vector<std::string>> judge() const {
+    if (!homeless_.empty()) {
+      return Error{(homeless_.size() == 1 ? "no file holds the value of "
+                                          : format("no file holds the values of %zu tensors: ", homeless_.size())) +
+                   listNames(homeless_) + looked() +
+                   ": give it with --weights FILE.safetensors, or keep the .safetensors file that vdnn-opt wrote beside the "
+                   "plan"};
+    }
+    if (main_ && persistent_ > 0 && !shares_) {
+      return Error{format("'%s' shares no name with the %zu parameters and states of the plan: ", main_->name().c_str(),
+                          persistent_) +
+                   (values_.weights ? "give weights of this model" : "move this file away, or give weights with --weights")};
+    }
+    if (!missing_.empty()) {
+      return Error{"'" + main_->name() + format("' lacks %zu of the %zu parameters and states of the plan: ",
+                                                missing_.size(), persistent_) +
+                   listNames(missing_) + ": give weights of this model"};
+    }
+    std::vector<std::string> notes;
+    if (velocities_ > 0) {
+      notes.push_back(format("%zu velocities are not in '%s' and start as the plan says", velocities_,
+                             main_->name().c_str()));
+    }
+    if (random_ > 0) {
+      notes.push_back(format("%zu tensors start at random values (seed %llu): ", random_,
+                             static_cast<unsigned long long>(values_.seed)) +
+                      (main_ ? "they are not in '" + main_->name() + "'" : "no weights were given"));
+    }
+    return notes;
+  }
+
+private:
+  void add(const schedule::TensorT &tensor) {
+    bool found = (!isConstant(tensor) && holds(values_.weights, tensor.name)) || holds(values_.planWeights, tensor.name);
+    if (!found && (!tensor.initial || hasKind(tensor, InitialKind::Stored))) {
+      homeless_.push_back(tensor.name);
+    }
+    bool inMain = holds(main_, tensor.name);
+    shares_ |= inMain;
+    if (isConstant(tensor)) {
+      return;
+    }
+    ++persistent_;
+    if (inMain) {
+      return;
+    }
+    if (main_ && isVelocity(tensor)) {
+      velocities_ += isFromCompiler(*main_) ? 0 : 1; // a model has none
+    } else if (main_ && !isFromCompiler(*main_)) {
+      missing_.push_back(tensor.name);
+    } else if (!found && isRandom(tensor)) {
+      ++random_;
+    }
+  }
+
+  std::string looked() const {
+    std::string text;
+    for (const Safetensors *file : {values_.weights, values_.planWeights}) {
+      text += file ? (text.empty() ? " (looked in '" : ", '") + file->name() + "'" : "";
+    }
+    return text.empty() ? "" : text + ")";
+  }
+
+  const InitialValues &values_;
+  const Safetensors *main_; // the file whose gaps count
+  size_t persistent_ = 0;   // without constants
+  bool shares_ = false;     // the main file has some tensor of the plan
+  size_t velocities_ = 0;   // absent from it
+  size_t random_ = 0;
+  std::vector<std::string> homeless_; // nowhere, and the plan has no rule for them
+  std::vector<std::string> missing_;  // absent from a file that should have them
+};
+
 } // namespace
 
-Status initialize(Executor &executor, const InitialValues &values) {
+Result<std::vector<std::string>> initialize(Executor &executor, const InitialValues &values) {
   const schedule::ScheduleT &schedule = executor.schedule();
+  Result<std::vector<std::string>> notes = Inventory(schedule, values).judge();
+  if (!notes) {
+    return notes;
+  }
   for (uint32_t i = 0; i < schedule.tensors.size(); ++i) {
     const schedule::TensorT &tensor = *schedule.tensors[i];
     if (!isPersistent(tensor) || tensor.entry < 0) {
@@ -189,10 +303,10 @@ Status initialize(Executor &executor, const InitialValues &values) {
       return value.error();
     }
     if (Status status = executor.write(i, *value); !status) {
-      return status;
+      return status.error();
     }
   }
-  return {};
+  return notes;
 }
 
 } // namespace vdnn::rt

@@ -66,7 +66,13 @@ Status Session::load(const SessionOptions &options) {
   if (!executor_->device().computes()) {
     return {};
   }
-  return initialize(*executor_, {files[0] ? &*files[0] : nullptr, files[1] ? &*files[1] : nullptr, seed_});
+  Result<std::vector<std::string>> notes =
+      initialize(*executor_, {files[0] ? &*files[0] : nullptr, files[1] ? &*files[1] : nullptr, seed_});
+  if (!notes) {
+    return notes.status();
+  }
+  notes_ = std::move(*notes);
+  return {};
 }
 
 /// Takes over the state of the run that wrote the checkpoint.

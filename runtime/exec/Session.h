@@ -42,6 +42,10 @@ public:
                                                  const SessionOptions &options);
 
   Executor &executor() { return *executor_; }
+
+  /// What the user should know about the weights that the run starts from, one line each.
+  const std::vector<std::string> &notes() const { return notes_; }
+
   const Feed &feed() const { return *feed_; }
   bool training() const { return isTraining(executor_->schedule()); }
 
@@ -89,6 +93,7 @@ private:
 
   std::unique_ptr<Executor> executor_;
   std::optional<Feed> feed_;
+  std::vector<std::string> notes_;
   std::vector<std::unique_ptr<Observer>> observers_;
   GradientTap *gradientTap_ = nullptr;
   TraceRecorder *trace_ = nullptr;

@@ -2,12 +2,11 @@
 
 #include "runtime/exec/vdnn.h"
 
+#include "runtime/exec/Open.h"
 #include "runtime/exec/Session.h"
-#include "runtime/sim/SimDevice.h"
 #include "runtime/support/Format.h"
 
 #include <cstring>
-#include <filesystem>
 
 using namespace vdnn;
 using namespace vdnn::rt;
@@ -25,17 +24,6 @@ static int fail(const std::string &message) {
 
 static int finish(const Status &status) { return status ? 0 : fail(status.message()); }
 
-static Result<std::unique_ptr<Device>> openDevice(const schedule::ScheduleT &schedule, const vdnn_options &options) {
-  std::string kind = options.device ? options.device : schedule.target->kind;
-  if (kind == "cpu") {
-    return createCpuDevice(options.threads);
-  }
-  if (kind == "sim") {
-    return std::unique_ptr<Device>(SimDevice::create(schedule));
-  }
-  return Error{"there is no device '" + kind + "', expected cpu or sim"};
-}
-
 const char *vdnn_error(void) { return lastError.c_str(); }
 
 vdnn_run *vdnn_load(const char *plan, const vdnn_options *given) {
@@ -45,7 +33,7 @@ vdnn_run *vdnn_load(const char *plan, const vdnn_options *given) {
     fail(schedule.message());
     return nullptr;
   }
-  Result<std::unique_ptr<Device>> device = openDevice(*schedule, options);
+  Result<std::unique_ptr<Device>> device = openDevice(options.device ? options.device : "", *schedule, options.threads);
   if (!device) {
     fail(device.message());
     return nullptr;
@@ -53,14 +41,10 @@ vdnn_run *vdnn_load(const char *plan, const vdnn_options *given) {
   SessionOptions sessionOptions;
   sessionOptions.weights = options.weights ? options.weights : "";
   sessionOptions.resume = options.resume ? options.resume : "";
-  if (options.seed != 0) {
-    sessionOptions.seed = options.seed;
+  if (options.seed) {
+    sessionOptions.seed = *options.seed;
   }
-  std::error_code code;
-  std::filesystem::path beside = std::filesystem::path(plan).replace_extension(".safetensors");
-  if (std::filesystem::exists(beside, code)) {
-    sessionOptions.planWeights = beside.string();
-  }
+  sessionOptions.planWeights = weightsBeside(plan);
   Result<std::unique_ptr<Session>> session = Session::create(std::move(*schedule), std::move(*device), sessionOptions);
   if (!session) {
     fail(session.message());

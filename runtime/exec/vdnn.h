@@ -28,13 +28,13 @@ extern "C" {
 
 typedef struct vdnn_run vdnn_run;
 
-/* Zero and NULL mean the default. Texts are copied. */
+/* Zero and NULL mean the default. What they point to is copied. */
 typedef struct vdnn_options {
-  const char *device;  /* "cpu" or "sim"; default: what the plan is made for */
+  const char *device;  /* "cpu", if this build has it, or "sim"; default: what the plan is made for */
   unsigned threads;    /* of the cpu device; default: all cores */
   const char *weights; /* .safetensors; default: the file beside the plan, of the same stem */
   const char *resume;  /* a file that vdnn_save wrote, to go on from */
-  uint64_t seed;       /* of initial weights and dropout */
+  const uint64_t *seed; /* of initial weights and dropout; default: that of `resume`, else 0 */
 } vdnn_options;
 
 /* What the last call of this thread that failed has to say; valid until the next call. Never NULL. */

@@ -3,7 +3,7 @@
 #include "Plan.h"
 #include "Report.h"
 
-#include "runtime/check/Check.h"
+#include "runtime/exec/Open.h"
 #include "runtime/support/Format.h"
 
 #include <cstdio>
@@ -12,13 +12,20 @@ namespace vdnn::tool {
 
 using rt::formatBytes;
 
+/// The device that the plan would run on, which knows what P11 asks for; an error says why there is none.
+static rt::Result<std::unique_ptr<rt::Device>> openJudge(const schedule::ScheduleT &schedule, const RunOptions &options) {
+  rt::Result<std::unique_ptr<rt::Device>> device = rt::openDevice(options.device, schedule, options.threads);
+  return device && !(*device)->computes() ? rt::Error{"a simulator runs plans of every device"} : std::move(device);
+}
+
 rt::Result<bool> checkPlan(const RunOptions &options) {
   rt::Result<schedule::ScheduleT> loaded = loadPlan(options.plan);
   if (!loaded) {
     return loaded.error();
   }
   const schedule::ScheduleT &schedule = *loaded;
-  std::vector<rt::Violation> violations = rt::check(schedule);
+  rt::Result<std::unique_ptr<rt::Device>> device = openJudge(schedule, options);
+  std::vector<rt::Violation> violations = device ? rt::findViolations(schedule, **device) : rt::check(schedule);
   if (!violations.empty()) {
     std::fputs(rt::toString(violations, violations.size()).c_str(), stdout);
     std::printf("%s: refused, %zu violations\n", options.plan.c_str(), violations.size());
@@ -42,6 +49,8 @@ rt::Result<bool> checkPlan(const RunOptions &options) {
   std::printf("tensors   %zu kept, %zu offloaded, %zu recomputed\n", facts.kept, facts.offloaded, facts.recomputed);
   std::printf("copies    %s to host, %s to device in each step\n", formatBytes(facts.bytesToHost).c_str(),
               formatBytes(facts.bytesToDevice).c_str());
+  std::printf("device    %s\n", device ? "P11 holds: this is the one that the plan is made for"
+                                      : ("P11 not checked: " + device.message()).c_str());
   std::printf("%s: sound, %zu commands on %zu streams, no violation\n", options.plan.c_str(), schedule.commands.size(),
               schedule.streams.size());
   return true;

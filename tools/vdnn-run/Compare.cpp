@@ -173,7 +173,6 @@ rt::Result<bool> comparePlans(const RunOptions &options) {
   if (!a) {
     return a.error();
   }
-  sessionOptions.planWeights = weightsBeside(options.plan);
   rt::Result<std::unique_ptr<rt::Session>> b = openSession(options.compare, options, sessionOptions);
   if (!b) {
     return b.error();

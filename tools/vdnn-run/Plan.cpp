@@ -2,7 +2,7 @@
 
 #include "Plan.h"
 
-#include "runtime/sim/SimDevice.h"
+#include "runtime/exec/Open.h"
 #include "runtime/support/MappedFile.h"
 
 #include <array>
@@ -135,53 +135,27 @@ rt::Result<schedule::ScheduleT> loadPlan(const std::string &path) {
   return schedule::load(path);
 }
 
-std::string weightsBeside(const std::string &plan) {
-  std::error_code code;
-  fs::path beside = fs::path(plan).replace_extension(".safetensors");
-  return fs::exists(beside, code) ? beside.string() : "";
-}
-
-rt::Result<std::unique_ptr<rt::Device>> openDevice(const std::string &kind, const schedule::ScheduleT &schedule,
-                                                   unsigned threads) {
-  std::string wanted = kind.empty() ? schedule.target->kind : kind;
-  if (wanted == "model") {
-    return rt::Error{"the plan is for '" + schedule.target->name +
-                     "', which exists only as a cost model: simulate it with --device sim"};
-  }
-  if (wanted == "sim") {
-    return std::unique_ptr<rt::Device>(rt::SimDevice::create(schedule));
-  }
-#ifdef VDNN_HAS_CPU
-  if (wanted == "cpu") {
-    return rt::createCpuDevice(threads);
-  }
-#else
-  static_cast<void>(threads);
-#endif
-  return rt::Error{"this build has no device '" + wanted + "', expected "
-#ifdef VDNN_HAS_CPU
-                   "cpu or "
-#endif
-                   "sim"};
-}
-
 rt::Result<std::unique_ptr<rt::Session>> openSession(const std::string &plan, const RunOptions &options,
                                                      const rt::SessionOptions &session) {
   rt::Result<schedule::ScheduleT> schedule = loadPlan(plan);
   if (!schedule) {
     return schedule.error();
   }
-  rt::Result<std::unique_ptr<rt::Device>> device = openDevice(options.device, *schedule, options.threads);
+  rt::Result<std::unique_ptr<rt::Device>> device = rt::openDevice(options.device, *schedule, options.threads);
   if (!device) {
     return device.error();
   }
   rt::SessionOptions complete = session;
-  if (std::string beside = weightsBeside(plan); !beside.empty()) {
-    complete.planWeights = beside;
-  }
+  complete.planWeights = rt::weightsBeside(plan);
   rt::Result<std::unique_ptr<rt::Session>> opened =
       rt::Session::create(std::move(*schedule), std::move(*device), complete);
-  return opened ? std::move(opened) : rt::Error{"'" + plan + "': " + opened.message()};
+  if (!opened) {
+    return rt::Error{"'" + plan + "': " + opened.message()};
+  }
+  for (const std::string &note : (*opened)->notes()) {
+    std::fprintf(stderr, "note: %s\n", note.c_str());
+  }
+  return opened;
 }
 
 } // namespace vdnn::tool

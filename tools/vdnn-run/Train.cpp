@@ -5,10 +5,12 @@
 #include "Plan.h"
 #include "Report.h"
 
+#include "runtime/exec/Open.h"
 #include "runtime/exec/files/Safetensors.h"
 #include "runtime/support/Format.h"
 #include "runtime/support/Progress.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -32,6 +34,7 @@ public:
   Status finish();
 
 private:
+  Status refuseWhatCannotBe() const;
   uint64_t totalSteps() const;
   Status step();
   Status save();
@@ -63,14 +66,38 @@ uint64_t Run::totalSteps() const {
   return session_.training() && !files ? kSyntheticSteps : pass;
 }
 
+/// Files that would hold nothing are not written without a word.
+Status Run::refuseWhatCannotBe() const {
+  if (!session_.executor().device().computes()) {
+    const std::pair<const char *, bool> given[] = {{"--dump-gradients", !options_.dumpGradients.empty()},
+                                                   {"--save", !options_.save.empty()},
+                                                   {"--output", !options_.outputs.empty()},
+                                                   {"--labels", !options_.labels.empty()}};
+    for (const auto &[option, present] : given) {
+      if (present) {
+        return rt::Error{std::string(option) + " needs a device that computes: a simulated one has times, but no values"};
+      }
+    }
+  }
+  bool gradients = std::any_of(schedule_.tensors.begin(), schedule_.tensors.end(),
+                               [](const auto &tensor) { return tensor->role == schedule::Role::Gradient; });
+  if (!options_.dumpGradients.empty() && !gradients) {
+    return rt::Error{"--dump-gradients needs a plan that trains: this one has no gradients (make one with vdnn-opt --loss)"};
+  }
+  return {};
+}
+
 Status Run::start() {
   // The next run from the beginning would not begin there any more.
   std::error_code ignored;
-  if (!options_.save.empty() && std::filesystem::equivalent(options_.save, weightsBeside(options_.plan), ignored)) {
+  if (!options_.save.empty() && std::filesystem::equivalent(options_.save, rt::weightsBeside(options_.plan), ignored)) {
     return rt::Error{"--save '" + options_.save + "' would overwrite the initial weights of the plan; choose another name"};
   }
   if (options_.session.shuffle && !session_.training()) {
     return rt::Error{"--shuffle is for training: an inference plan takes the samples in the order of the file"};
+  }
+  if (Status status = refuseWhatCannotBe(); !status) {
+    return status;
   }
   total_ = totalSteps();
   session_.setTotalSteps(total_);

@@ -3,6 +3,7 @@
 #include "Options.h"
 
 #include "runtime/exec/Checkpoint.h"
+#include "runtime/exec/Open.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -77,15 +78,15 @@ struct RateOptions {
 static void addRunOptions(CLI::App &app, RunOptions &options, RateOptions &rate) {
   rt::SessionOptions &session = options.session;
   app.add_option("plan", options.plan, "plan.mlir, or plan.vdnn")->required();
-  app.add_option("--device", options.device, "cpu or sim; default: what the plan is made for")
-      ->check(CLI::IsMember({"cpu", "cuda", "sim"}));
+  app.add_option("--device", options.device, "default: what the plan is made for")
+      ->check(CLI::IsMember(rt::deviceKinds()));
   app.add_option("--threads", options.threads, "compute threads of the cpu device; default: all cores");
   addPairs(app, "--data", session.data,
            "an input's samples: a .npy or .pb file (the plan takes batches along its first dimension), or 'synthetic'");
   app.add_option("--shuffle", session.shuffle, "take the samples in random order, another one each pass")
       ->type_name("SEED");
-  app.add_option("--steps", options.steps, "steps in all, those before --resume included");
-  app.add_option("--epochs", options.epochs, "passes over the data; default: 1");
+  CLI::Option *steps = app.add_option("--steps", options.steps, "steps in all, those before --resume included");
+  app.add_option("--epochs", options.epochs, "passes over the data; default: 1")->excludes(steps);
   app.add_option("--seed", session.seed, "of initial weights, dropout and synthetic data; default: 0");
   app.add_option("--rate", rate.base, "learning rate; default: 0.01");
   app.add_option("--rate-schedule", rate.kind, "constant, step (times --rate-factor every --rate-every steps), cosine (to 0)")
@@ -125,6 +126,47 @@ static void addDebugOptions(CLI::App &app, rt::SessionOptions &session) {
       ->group("Debugging");
 }
 
+/// Options that a mode does not heed are refused with it.
+static void addExclusions(CLI::App &app) {
+  const std::vector<std::string> results = {"--save", "--save-every", "--labels", "--output", "--dump-gradients", "--trace",
+                                            "--log-every", "--report"};
+  const std::vector<std::string> training = {"--steps", "--epochs", "--data", "--shuffle", "--rate", "--rate-schedule",
+                                             "--rate-factor", "--rate-every", "--resume"};
+  const std::vector<std::string> debugging = {"--poison", "--jitter", "--verify-copies"};
+  auto exclude = [&app](const char *mode, const std::vector<std::string> &others) {
+    for (const std::string &other : others) {
+      app.get_option(mode)->excludes(app.get_option(other));
+    }
+  };
+  for (const char *mode : {"--compare", "--onnx-test", "--check"}) {
+    exclude(mode, results);
+  }
+  for (const char *mode : {"--onnx-test", "--check"}) {
+    exclude(mode, training);
+  }
+  exclude("--check", debugging);
+  exclude("--check", {"--weights", "--seed"});
+}
+
+/// What the cpu device of this machine calls itself, for plans that are made by hand.
+static void addFingerprint(CLI::App &app, const RunOptions &options) {
+  app.add_flag_callback(
+         "--fingerprint",
+         [&options] {
+           schedule::ScheduleT plan;
+           plan.target = std::make_unique<schedule::DeviceT>();
+           rt::Result<std::unique_ptr<rt::Device>> device =
+               rt::openDevice(options.device.empty() ? "cpu" : options.device, plan, options.threads);
+           if (!device) {
+             throw CLI::ValidationError("--fingerprint", device.message());
+           }
+           std::printf("%s\n", (*device)->fingerprint().c_str());
+           throw CLI::Success();
+         },
+         "print what plans for this machine's device have as their target's fingerprint, and exit")
+      ->group("Debugging");
+}
+
 static rt::Result<bool> run(const RunOptions &options) {
   if (options.check) {
     return checkPlan(options);
@@ -143,6 +185,8 @@ int main(int argc, char **argv) {
   addRunOptions(app, options, rate);
   addResultOptions(app, options);
   addDebugOptions(app, options.session);
+  addExclusions(app);
+  addFingerprint(app, options);
   CLI11_PARSE(app, argc, argv);
   options.session.rate = rate.schedule();
   rt::Result<bool> result = run(options);

@@ -6,12 +6,17 @@ wrong.json     none.json with gradients of twice the size
 race.json      offload.json without one wait
 model.json     offload.json for a device that exists only as a cost model
 infer.json     scores only
+anywhere.json  none.json without a fingerprint
+elsewhere.json none.json of another machine
+full.safetensors   a value of the parameter
+other.safetensors  another name's
 train_x.npy, train_labels.npy, test_x.npy, test_labels.npy
 """
 
 import json
 import os
 import struct
+import subprocess
 import sys
 
 BATCH, FEATURES, CLASSES = 8, 4, 3
@@ -19,6 +24,9 @@ SIZE = {"F32": 4, "I64": 8}
 
 
 class Plan:
+    # What a plan for this machine is tied to.
+    fingerprint = subprocess.run(["vdnn-run", "--fingerprint"], capture_output=True, text=True, check=True).stdout.strip()
+
     def __init__(self, kind="cpu"):
         self.types, self.tensors, self.buffers, self.kernels, self.commands = [], [], [], [], []
         self.events = 0
@@ -75,7 +83,7 @@ class Plan:
 
     def write(self, path, policy):
         with open(path, "w") as file:
-            json.dump({"version": 1, "model": "linear", "target": {"kind": self.kind, "name": "toy"},
+            json.dump({"version": 1, "model": "linear", "target": {"kind": self.kind, "name": "toy", "fingerprint": self.fingerprint},
                        "device_arena": self.peak("Device"), "host_arena": self.peak("Host"), "tensors": self.tensors,
                        "buffers": self.buffers, "types": self.types, "kernels": self.kernels, "commands": self.commands,
                        "streams": [{"name": "compute", "kind": "Compute"}, {"name": "d2h", "kind": "DeviceToHost"},
@@ -165,6 +173,13 @@ def write_npy(path, descr, shape, content):
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + content)
 
 
+def write_safetensors(path, name):
+    """One tensor of the shape of the parameter `w`."""
+    header = json.dumps({name: {"dtype": "F32", "shape": [FEATURES, CLASSES], "data_offsets": [0, 4 * FEATURES * CLASSES]}}).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header + struct.pack(f"<{FEATURES * CLASSES}f", *range(FEATURES * CLASSES)))
+
+
 def write_data(folder, name, count, seed):
     """Class c has its largest feature at c, with noise that leaves it so."""
     samples, labels = [], []
@@ -188,6 +203,12 @@ def main():
     waits = [c for c in race.commands if c["kind"] == "Wait"]
     race.commands.remove(waits[3])  # prefetch before the offload is done
     race.write(os.path.join(folder, "race.json"), "all")
+    for name, fingerprint in (("anywhere", ""), ("elsewhere", "onednn 1.0; threads 3")):
+        plan = training(False)
+        plan.fingerprint = fingerprint
+        plan.write(os.path.join(folder, name + ".json"), "none")
+    for name, tensor in (("other", "v"), ("full", "w")):
+        write_safetensors(os.path.join(folder, name + ".safetensors"), tensor)
     write_data(folder, "train", 64, 1)
     write_data(folder, "test", 21, 2)
 

@@ -2,6 +2,10 @@
 
 #include "ToyPlan.h"
 
+#include "runtime/exec/Executor.h"
+#include "runtime/exec/Observers.h"
+
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace vdnn;
@@ -31,6 +35,7 @@ void makePointwise(schedule::KernelT &kernel, const char *code, std::vector<uint
 /// The toy plan with kernels that a cpu has; the gradient is the activation itself (its maximum with itself).
 schedule::ScheduleT makeCpuPlan() {
   schedule::ScheduleT plan = test::makeToyPlan();
+  plan.target->fingerprint = rt::createCpuDevice(1)->fingerprint();
   makePointwise(*plan.kernels[0], "addf", {0, 1}, 2);
   plan.kernels[1]->kind = "reduce";
   plan.kernels[1]->attributes.push_back(attribute("kind", "sum"));
@@ -58,6 +63,45 @@ TEST(CInterface, TrainsAndResumes) {
   std::string plan = folder + "c-interface.vdnn";
   ASSERT_TRUE(schedule::save(makeCpuPlan(), plan).ok());
   EXPECT_EQ(testCInterface(plan.c_str(), (folder + "c-interface-weights.safetensors").c_str()), 0);
+}
+
+/// The parameter after some steps on constant inputs, submitted in groups.
+std::string weightsAfter(uint64_t groups, uint64_t stepsInFlight, std::optional<uint64_t> jitterSeed) {
+  rt::Result<std::unique_ptr<rt::Executor>> created = rt::Executor::create(makeCpuPlan(), rt::createCpuDevice(1));
+  EXPECT_TRUE(created.ok()) << (created.ok() ? "" : created.message());
+  rt::Executor &executor = **created;
+  auto set = [&executor](const char *name, std::vector<float> values, std::vector<int64_t> shape) {
+    std::vector<std::byte> bytes(values.size() * 4);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    EXPECT_TRUE(executor
+                    .write(*executor.find(name),
+                           rt::makeHostTensor(name, schedule::ElementType::F32, std::move(shape), std::move(bytes)))
+                    .ok());
+  };
+  set("x", {1, 2, 3, 4}, {4});
+  set("w", {0.3f, 0.1f, -0.7f, 5}, {4});
+  set("vdnn.rate", {0.01f}, {});
+  std::unique_ptr<rt::Observer> jitter;
+  if (jitterSeed) {
+    jitter = rt::createJitter(*jitterSeed);
+    executor.observe(*jitter);
+  }
+  for (uint64_t group = 0; group < groups; ++group) {
+    rt::Status status = executor.steps(stepsInFlight);
+    EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.message());
+  }
+  rt::Result<rt::HostTensor> value = executor.read(*executor.find("w"));
+  return {reinterpret_cast<const char *>(value->data.data()), value->data.size()};
+}
+
+// Without a stop between steps, only the plan's own events keep a step from overwriting what the one before still reads.
+TEST(StepsInFlight, ComputeWhatStepsOneByOneDo) {
+  std::string expected = weightsAfter(8, 1, std::nullopt);
+  EXPECT_NE(weightsAfter(7, 1, std::nullopt), expected) << "each step changes the parameter";
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    EXPECT_EQ(weightsAfter(1, 8, seed), expected) << "delays of seed " << seed;
+    EXPECT_EQ(weightsAfter(2, 4, seed), expected) << "delays of seed " << seed;
+  }
 }
 
 } // namespace

@@ -13,13 +13,26 @@
     }                                                                                                                  \
   } while (0)
 
+/* Whether the head of a .safetensors file has this text. */
+static int hasSeed(const char *path, const char *text) {
+  char head[2048] = {0};
+  FILE *file = fopen(path, "rb");
+  if (!file) {
+    return 0;
+  }
+  size_t count = fread(head, 1, sizeof(head) - 1, file);
+  fclose(file);
+  return count > 8 && strstr(head + 8, text) != NULL;
+}
+
 /* Called by CInterfaceMain.cpp with a plan of a parameter `w` and the input `x`, four floats each, which computes
  * loss = sum(x + w) and w = w - rate * (x + w). */
 int testCInterface(const char *plan, const char *weights) {
   EXPECT(!vdnn_load("absent.vdnn", NULL));
   EXPECT(strstr(vdnn_error(), "absent.vdnn"));
   vdnn_options options = {0};
-  options.seed = 3;
+  uint64_t seed = 3;
+  options.seed = &seed;
   options.threads = 1;
   vdnn_run *run = vdnn_load(plan, &options);
   EXPECT(run);
@@ -54,5 +67,23 @@ int testCInterface(const char *plan, const char *weights) {
   EXPECT(vdnn_get(run, "w", w, sizeof(w)) == 0);
   EXPECT(memcmp(w, next, sizeof(w)) == 0);
   vdnn_destroy(run);
+
+  /* A seed of 0 is one that can be given: it replaces the 3 of the file. */
+  const char *again = weights;
+  for (uint64_t other = 0; other < 2; ++other) {
+    seed = 1 - other;
+    options.seed = other == 1 ? &seed : NULL;
+    options.resume = again;
+    run = vdnn_load(plan, &options);
+    EXPECT(run);
+    EXPECT(vdnn_save(run, weights) == 0);
+    vdnn_destroy(run);
+    EXPECT(hasSeed(weights, other == 1 ? "\"vdnn.seed\":\"0\"" : "\"vdnn.seed\":\"3\""));
+  }
+
+  options.resume = NULL;
+  options.device = "toaster";
+  EXPECT(!vdnn_load(plan, &options));
+  EXPECT(strstr(vdnn_error(), "this build has no device 'toaster', expected"));
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "runtime/exec/Executor.h"
 #include "runtime/sim/SimDevice.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -100,7 +101,7 @@ TEST(Executor, RefusesAPlanWithViolationsAndNamesThemAll) {
 TEST(Executor, RefusesAPlanThatIsNotSound) {
   schedule::ScheduleT plan = makeToyPlan();
   plan.commands[0]->stream = 99;
-  EXPECT_NE(refusal(std::move(plan)).find("not sound"), std::string::npos);
+  EXPECT_NE(refusal(std::move(plan)).find("\nP0: "), std::string::npos);
 }
 
 TEST(Executor, RefusesAPlanForAnotherDevice) {
@@ -112,11 +113,30 @@ TEST(Executor, RefusesAPlanForAnotherDevice) {
   EXPECT_NE(message.find("fake 2"), std::string::npos) << message;
 }
 
+// A plan that names no machine could be for any: its kernels were chosen for one.
+TEST(Executor, RefusesAPlanWithoutAFingerprint) {
+  schedule::ScheduleT plan = makeToyPlan();
+  plan.target->fingerprint.clear();
+  std::string message = refusal(std::move(plan));
+  EXPECT_NE(message.find("P11: "), std::string::npos) << message;
+  EXPECT_NE(message.find("'fake 1'; plan again on this machine"), std::string::npos) << message;
+}
+
 TEST(Executor, AcceptsAPlanOfTheSameFingerprint) {
   schedule::ScheduleT plan = makeToyPlan();
-  plan.target->fingerprint = "fake 1";
+  ASSERT_EQ(plan.target->fingerprint, "fake 1");
   FakeLog log;
   EXPECT_TRUE(makeExecutor(log, std::move(plan)));
+}
+
+TEST(Executor, SeveralStepsInFlightSynchronizeOnce) {
+  FakeLog log;
+  std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
+  log.calls.clear();
+  ASSERT_TRUE(executor->steps(3).ok());
+  EXPECT_EQ(std::count(log.calls.begin(), log.calls.end(), "launch 0 update"), 3);
+  EXPECT_EQ(std::count(log.calls.begin(), log.calls.end(), "synchronize"), 1);
+  EXPECT_EQ(log.calls.back(), "synchronize");
 }
 
 TEST(Executor, PlansForModelsCanOnlyBeSimulated) {
@@ -151,6 +171,13 @@ TEST(Executor, ReportsAnErrorOfTheWorkItself) {
   Status status = executor->step();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "the kernel failed");
+
+  // After an error nothing more is run, even where the device would.
+  log.calls.clear();
+  status = executor->step();
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("an earlier step failed"), std::string::npos);
+  EXPECT_TRUE(log.calls.empty());
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 
 using namespace vdnn;
@@ -101,10 +102,121 @@ TEST(Initialize, StoredButAbsentSaysWhatToDo) {
   FakeLog log;
   Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(plan), createFakeDevice(log));
   ASSERT_TRUE(executor.ok());
-  Status status = initialize(**executor, {});
-  ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.message().find("'w'"), std::string::npos);
-  EXPECT_NE(status.message().find("--weights"), std::string::npos);
+  Result<std::vector<std::string>> result = initialize(**executor, {});
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.message().find("'w'"), std::string::npos);
+  EXPECT_NE(result.message().find("--weights"), std::string::npos);
+}
+
+/// Files of weights for a toy plan that has the velocity `w.velocity` and the constant `constant.0` besides `w`.
+class WeightsTest : public testing::Test {
+protected:
+  enum class From { User, Compiler };
+
+  Safetensors file(const std::string &name, std::vector<std::string> tensors, From from = From::User) {
+    std::vector<HostTensor> values;
+    for (const std::string &tensor : tensors) {
+      values.push_back(makeHostTensor(tensor, schedule::ElementType::F32, {4}, std::vector<std::byte>(16)));
+    }
+    std::string path = testing::TempDir() + name;
+    std::map<std::string, std::string> metadata;
+    if (from == From::Compiler) {
+      metadata["producer"] = "vdnn-opt";
+    }
+    EXPECT_TRUE(writeSafetensors(path, values, metadata).ok());
+    return std::move(*Safetensors::read(path));
+  }
+
+  /// What initialize says: "error: ...", or its notes, one a line.
+  std::string say(const Safetensors *weights, const Safetensors *planWeights) {
+    schedule::ScheduleT plan = makeToyPlan();
+    edit(plan);
+    FakeLog log;
+    Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(plan), createFakeDevice(log));
+    EXPECT_TRUE(executor.ok()) << executor.message();
+    Result<std::vector<std::string>> notes = initialize(**executor, {weights, planWeights, 9});
+    if (!notes) {
+      return "error: " + notes.message();
+    }
+    std::string text;
+    for (const std::string &note : *notes) {
+      text += note + "\n";
+    }
+    return text;
+  }
+
+  /// Adds a persistent tensor of four floats that nobody reads.
+  static void addState(schedule::ScheduleT &plan, const std::string &name, std::optional<schedule::InitialKind> kind) {
+    auto buffer = std::make_unique<schedule::BufferT>(*plan.buffers[plan.tensors[2]->entry]);
+    auto tensor = std::make_unique<schedule::TensorT>();
+    tensor->name = buffer->name = name;
+    tensor->role = schedule::Role::State;
+    tensor->type = std::make_unique<schedule::TypeT>(*plan.tensors[2]->type);
+    tensor->bytes = 16;
+    if (kind) {
+      tensor->initial = std::make_unique<schedule::InitialT>();
+      tensor->initial->kind = *kind;
+    }
+    tensor->entry = tensor->exit = static_cast<int32_t>(plan.buffers.size());
+    buffer->tensor = static_cast<int32_t>(plan.tensors.size());
+    buffer->offset = (plan.device_arena + 3) / 4 * 4;
+    plan.device_arena = buffer->offset + 16;
+    plan.buffers.push_back(std::move(buffer));
+    plan.tensors.push_back(std::move(tensor));
+  }
+
+  std::function<void(schedule::ScheduleT &)> edit = [](schedule::ScheduleT &plan) {
+    addState(plan, "w.velocity", schedule::InitialKind::Constant);
+    addState(plan, "w.mean", schedule::InitialKind::Constant);
+    addState(plan, "constant.0", schedule::InitialKind::Constant);
+  };
+};
+
+TEST_F(WeightsTest, NoFileGivesANoteAboutChance) {
+  EXPECT_EQ(say(nullptr, nullptr), "1 tensors start at random values (seed 9): no weights were given\n");
+}
+
+TEST_F(WeightsTest, AFileOfTheUserHoldsEveryParameterAndState) {
+  Safetensors whole = file("whole.safetensors", {"w", "w.mean", "w.velocity"});
+  EXPECT_EQ(say(&whole, nullptr), "");
+  Safetensors part = file("part.safetensors", {"w.velocity", "w.mean"});
+  std::string text = say(&part, nullptr);
+  EXPECT_NE(text.find("part.safetensors' lacks 1 of the 3 parameters and states of the plan: 'w':"), std::string::npos) << text;
+  // Also where the file beside the plan could fill the gap.
+  EXPECT_EQ(say(&part, &whole), text);
+  Safetensors other = file("other.safetensors", {"v"});
+  text = say(&other, nullptr);
+  EXPECT_NE(text.find("other.safetensors' shares no name with the 3 parameters"), std::string::npos) << text;
+  text = say(nullptr, &part);
+  EXPECT_NE(text.find("lacks 1 of the 3"), std::string::npos) << text;
+}
+
+TEST_F(WeightsTest, VelocitiesMayBeAbsentBesideAllParameters) {
+  Safetensors trained = file("plain-weights.safetensors", {"w", "w.mean"});
+  std::string text = say(&trained, nullptr);
+  EXPECT_TRUE(text.starts_with("1 velocities are not in '")) << text;
+}
+
+// The compiler leaves tensors of one value out, and those that the model leaves to chance; a file of another model it is not.
+TEST_F(WeightsTest, AFileOfTheCompilerLacksWhatThePlanDescribes) {
+  Safetensors compiled = file("compiled.safetensors", {"w"}, From::Compiler);
+  EXPECT_EQ(say(nullptr, &compiled), "");
+  EXPECT_EQ(say(&compiled, nullptr), "");
+  Safetensors light = file("light.safetensors", {"constant.0"}, From::Compiler);
+  std::string text = say(nullptr, &light);
+  EXPECT_NE(text.find("1 tensors start at random values (seed 9): they are not in '"), std::string::npos) << text;
+  Safetensors stale = file("stale.safetensors", {"v"}, From::Compiler);
+  text = say(nullptr, &stale);
+  EXPECT_NE(text.find("shares no name"), std::string::npos) << text;
+}
+
+TEST_F(WeightsTest, ATensorWithoutValueAndDescriptionIsAnError) {
+  edit = [](schedule::ScheduleT &plan) {
+    addState(plan, "a", std::nullopt);
+    addState(plan, "b", schedule::InitialKind::Stored);
+  };
+  std::string text = say(nullptr, nullptr);
+  EXPECT_NE(text.find("error: no file holds the values of 2 tensors: 'a', 'b': give"), std::string::npos) << text;
 }
 
 TEST(RateSchedule, Shapes) {

@@ -16,6 +16,7 @@ public:
     schedule.model = "toy";
     schedule.target = std::make_unique<DeviceT>();
     schedule.target->kind = "cpu";
+    schedule.target->fingerprint = "fake 1"; // FakeDevice's
     stream("compute", StreamKind::Compute);
     stream("d2h", StreamKind::DeviceToHost);
     stream("h2d", StreamKind::HostToDevice);
@@ -169,6 +170,7 @@ ScheduleT makeToyInference() {
   int32_t wDevice = b.buffer(w, Arena::Device, 0);
   int32_t xDevice = b.buffer(x, Arena::Device, 16);
   int32_t yDevice = b.buffer(y, Arena::Device, 32);
+  b.schedule.tensors[w]->initial = std::make_unique<InitialT>();
   b.schedule.tensors[x]->entry = xHost;
   b.schedule.tensors[y]->exit = yHost;
   b.schedule.tensors[w]->entry = b.schedule.tensors[w]->exit = wDevice;
