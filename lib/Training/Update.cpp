@@ -17,6 +17,20 @@ static bool isMarked(OpResult gradient) {
          (list && !cast<StringAttr>(list[gradient.getResultNumber()]).empty());
 }
 
+/// The result of a kernel that `gradient` views: a view has no bytes of its own
+/// to bear a name.
+static OpResult throughViews(OpResult gradient) {
+  while (auto op = dyn_cast<ComputeOp>(gradient.getOwner())) {
+    auto viewed = op.isView() ? dyn_cast<OpResult>(op->getOperand(0))
+                              : OpResult();
+    if (!viewed) {
+      break;
+    }
+    gradient = viewed;
+  }
+  return gradient;
+}
+
 /// Says on the op that `gradient` is the whole gradient of `parameter`.
 static void mark(OpResult gradient, StringRef parameter) {
   Operation *op = gradient.getOwner();
@@ -38,7 +52,7 @@ LogicalResult Updates::add(BlockArgument parameter, Value gradient) {
   auto type = cast<RankedTensorType>(parameter.getType());
   std::string name = getName(parameter).str();
   auto result = dyn_cast<OpResult>(gradient);
-  if (!result || isMarked(result)) {
+  if (!result || isMarked(throughViews(result))) {
     // Two parameters have the same gradient (they are added): each needs one
     // that bears its name.
     gradient = emitPointwise(
@@ -47,6 +61,8 @@ LogicalResult Updates::add(BlockArgument parameter, Value gradient) {
     result = cast<OpResult>(gradient);
     setGradientName(gradient, parameter);
   }
+  result = throughViews(result);
+  setName(result, name + ".grad");
   mark(result, name);
   FailureOr<BlockArgument> rate = getOrAddInput(
       function, RankedTensorType::get({}, builder.getF32Type()), "vdnn.rate");

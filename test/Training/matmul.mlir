@@ -14,8 +14,8 @@
 // CHECK: %[[DH:.*]] = vdnn.matmul %[[DY]], %[[V]] {transpose_b
 // CHECK: vdnn.sgd %[[V]], %[[DV]]
 // CHECK: %[[DW:.*]] = vdnn.matmul %[[DH]], %[[X]] {transpose_a
-// CHECK: %[[SUM:.*]] = vdnn.reduce %[[DH]] {axes = array<i64: 0>, kind = #vdnn<reduction sum>
-// CHECK: vdnn.reshape %[[SUM]] {vdnn.gradient_of = "b"
+// CHECK: %[[SUM:.*]] = vdnn.reduce %[[DH]] {axes = array<i64: 0>, kind = #vdnn<reduction sum>, vdnn.gradient_of = "b"
+// CHECK: vdnn.reshape %[[SUM]]
 // CHECK: vdnn.sgd %[[W]], %[[DW]]
 // CHECK: return %{{.*}}, %[[LOSS]],
 func.func @main(%x: tensor<8x4xf32> {vdnn.name = "x", vdnn.role = "input"},

@@ -11,6 +11,7 @@
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace vdnn::rt::cpu {
@@ -65,17 +66,19 @@ static void sumChunk(const float *x, const float *shift, float *sum1,
   }
 }
 
-/// sum1 = sum of dy, sum2 = sum of dy * (x - mean), over the rows.
+/// sum1 = sum of g, sum2 = sum of g * (x - mean), over the rows, with
+/// g = dy - shift.
 VDNN_MULTIVERSION
-static void sumGradientChunk(const float *dy, const float *x, const float *mean,
-                             float *sum1, float *sum2, int64_t rows,
-                             int64_t channels) {
+static void sumGradientChunk(const float *dy, const float *shift,
+                             const float *x, const float *mean, float *sum1,
+                             float *sum2, int64_t rows, int64_t channels) {
   int64_t c = 0;
   for (; c + kLanes <= channels; c += kLanes) {
-    Lanes base = *reinterpret_cast<const Lanes *>(mean + c), first = {},
+    Lanes base = *reinterpret_cast<const Lanes *>(mean + c),
+          from = *reinterpret_cast<const Lanes *>(shift + c), first = {},
           second = {};
     for (int64_t r = 0; r < rows; ++r) {
-      Lanes g = *reinterpret_cast<const Lanes *>(dy + r * channels + c);
+      Lanes g = *reinterpret_cast<const Lanes *>(dy + r * channels + c) - from;
       first += g;
       second +=
           g * (*reinterpret_cast<const Lanes *>(x + r * channels + c) - base);
@@ -86,7 +89,7 @@ static void sumGradientChunk(const float *dy, const float *x, const float *mean,
   for (; c < channels; ++c) {
     float first = 0, second = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      float g = dy[r * channels + c];
+      float g = dy[r * channels + c] - shift[c];
       first += g;
       second += g * (x[r * channels + c] - mean[c]);
     }
@@ -106,14 +109,15 @@ static void normalizeRow(float *y, const float *x, const float *mean,
   }
 }
 
-/// dx = dy * a + (x - mean) * b + offset.
+/// dx = (dy - shift - meanG) * a + (x - mean) * b: differences first, since the
+/// gradient may be nearly constant over a channel.
 VDNN_MULTIVERSION
-static void gradientRow(float *dx, const float *dy, const float *x,
-                        const float *mean, const float *a, const float *b,
-                        const float *offset, int64_t channels) {
+static void gradientRow(float *dx, const float *dy, const float *shift,
+                        const float *meanG, const float *x, const float *mean,
+                        const float *a, const float *b, int64_t channels) {
 #pragma GCC ivdep
   for (int64_t c = 0; c < channels; ++c) {
-    dx[c] = dy[c] * a[c] + (x[c] - mean[c]) * b[c] + offset[c];
+    dx[c] = (dy[c] - shift[c] - meanG[c]) * a[c] + (x[c] - mean[c]) * b[c];
   }
 }
 
@@ -254,7 +258,8 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
   WorkspacePlan plan;
   uint64_t vector = shape->channels * sizeof(float);
   uint64_t sums = plan.add(2 * shape->chunks() * vector), as = plan.add(vector),
-           bs = plan.add(vector), offsets = plan.add(vector);
+           bs = plan.add(vector), shifts = plan.add(vector),
+           means = plan.add(vector);
   Kernel kernel;
   kernel.workspaceBytes = plan.bytes();
   kernel.inPlace = {{0, 0}, {1, 0}};
@@ -270,12 +275,16 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
       return reinterpret_cast<float *>(operands.workspace + offset);
     };
     float *partial = vectorAt(sums), *a = vectorAt(as), *b = vectorAt(bs),
-          *offset = vectorAt(offsets);
+          *shift = vectorAt(shifts), *meanG = vectorAt(means);
+    // Gradients are taken relative to their first row (a copy: dx may lie on
+    // dy). In exact arithmetic the sum of x - mean is zero, so the shift has no
+    // part in sum2.
+    std::copy_n(dy, s.channels, shift);
     parallelFor(threads, s.chunks(), [&](int64_t chunk) {
       int64_t first = chunk * kChunkRows * s.channels;
       float *sum = partial + 2 * chunk * s.channels;
-      sumGradientChunk(dy + first, x + first, mean, sum, sum + s.channels,
-                       s.chunkRows(chunk), s.channels);
+      sumGradientChunk(dy + first, shift, x + first, mean, sum,
+                       sum + s.channels, s.chunkRows(chunk), s.channels);
     });
     parallelFor(threads, s.channels, [&](int64_t c) {
       double sum1 = 0, sum2 = 0, rows = static_cast<double>(s.rows);
@@ -284,16 +293,17 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
         sum2 += partial[(2 * chunk + 1) * s.channels + c];
       }
       double inverseStd = inverse[c], factor = scale[c] * inverseStd;
-      dbias[c] = static_cast<float>(sum1);
+      dbias[c] = static_cast<float>(sum1 + rows * shift[c]);
       dscale[c] = static_cast<float>(sum2 * inverseStd);
       a[c] = static_cast<float>(factor);
       b[c] =
           static_cast<float>(-factor * inverseStd * inverseStd * sum2 / rows);
-      offset[c] = static_cast<float>(-factor * sum1 / rows);
+      meanG[c] = static_cast<float>(sum1 / rows);
     });
     parallelFor(threads, s.rows, [&](int64_t row) {
       int64_t at = row * s.channels;
-      gradientRow(dx + at, dy + at, x + at, mean, a, b, offset, s.channels);
+      gradientRow(dx + at, dy + at, shift, meanG, x + at, mean, a, b,
+                  s.channels);
     });
     return Status();
   };

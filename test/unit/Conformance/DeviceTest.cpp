@@ -185,6 +185,8 @@ TEST_F(DeviceTest, AnErrorSticksAndHangsNobody) {
   std::vector<int64_t> wrong = {1, 3};
   ok(device->upload(64, std::as_bytes(std::span(wrong))));
   uint64_t readOffsets[] = {0, 64}, writeOffsets[] = {128, 192};
+  // All is queued before the error is there.
+  ok(device->delay(kCompute, kDelay));
   ok(device->launch(kCompute, 5, {readOffsets, writeOffsets, 0, 0}));
   ok(device->fill(kCompute, Arena::Device, kBytes, 1, std::byte{1}));
   ok(device->record(kCompute, 0));
