@@ -4,8 +4,11 @@
 Both sides start from the same weights (PyTorch's initialisation), see the same images, have dropout off, and take one step with momentum and weight
 decay. Gradients, updated weights and running statistics must agree within ||a - b|| / ||b|| <= 1e-4 in fp32.
 
-Deep nets with batch normalisation magnify rounding: two correct fp32 programs differ from each other about as much as each differs from exact
-arithmetic. So PyTorch in fp64 is the reference, and PyTorch's own fp32 error against it is printed beside ours.
+ReLUs and maximum pools have kinks: rounding flips a unit there, and two correct fp32 programs then differ by 1 / sqrt(units), far more than
+1e-4. So biases are set such that no ReLU works near its kink (`settle`), and PyTorch in fp64 is the reference; PyTorch's own fp32
+error against it is printed beside ours. In front of a batch normalisation a settled bias has no gradient at all, so networks
+with batch normalisation are compared a second time with PyTorch's own initialisation: there our worst error may be at most
+NATURAL_FACTOR times PyTorch's worst.
 """
 
 import sys
@@ -23,6 +26,9 @@ import tools
 
 RATE, MOMENTUM, DECAY = 0.01, 0.9, 1e-4
 SPREAD = 5.0
+NATURAL_FACTOR = 3.0
+# A gradient smaller than this share of the network's largest is zero but for rounding.
+ZERO = 1e-4
 WARM_VELOCITY = 0.01  # so that one step shows what momentum does
 
 
@@ -74,7 +80,7 @@ def settle(network, images):
         return output + change.reshape([1, -1] + [1] * (output.dim() - 2))
 
     modules = [module for module in network.modules() if isinstance(module, (nn.Conv2d, nn.Linear, nn.BatchNorm2d))]
-    if any(isinstance(module, nn.BatchNorm2d) for module in modules):
+    if normalises(network):
         for name, module in network.named_modules():
             if isinstance(module, nn.BatchNorm2d):
                 joins = name.endswith("bn3") or "downsample" in name
@@ -106,13 +112,17 @@ def torch_step(network, images, labels, dtype):
     return loss.item(), gradients, state
 
 
-def error(a, b):
-    scale = np.linalg.norm(b) or 1.0
+def error(a, b, floor):
+    scale = max(np.linalg.norm(b), floor) or 1.0
     result = np.linalg.norm(a.astype(np.float64) - b) / scale
     return result if np.isfinite(result) else np.inf  # so that NaN is the largest error
 
 
-def check(name, build, folder, options):
+def normalises(network):
+    return any(isinstance(module, nn.BatchNorm2d) for module in network.modules())
+
+
+def check(name, build, folder, options, settled):
     make, input_name, size, batch = NETWORKS[name]
     torch.manual_seed(1)
     with warnings.catch_warnings():
@@ -121,7 +131,8 @@ def check(name, build, folder, options):
     generator = np.random.RandomState(2)
     images = generator.standard_normal((batch, 3, size, size)).astype(np.float32)
     labels = generator.randint(0, 1000, batch).astype(np.int64)
-    settle(network, images)
+    if settled:
+        settle(network, images)
     start = state_of(network)
     velocities = {f"{key}.velocity": np.full(value.shape, WARM_VELOCITY, np.float32) for key, value in network.named_parameters()}
     tools.write_safetensors(folder / "start.safetensors", {**start, **velocities})
@@ -143,19 +154,17 @@ def check(name, build, folder, options):
 
     problems = []
     for what, mine, theirs, reference in zip(("gradient", "new value"), ours, single, exact):
-        worst = (0.0, 0.0, "none")
-        for key, value in reference.items():
-            if key.endswith("num_batches_tracked"):
-                continue
-            if key not in mine:
-                problems.append(f"{name}: no {what} of '{key}'")
-                continue
-            found = error(mine[key], value)
-            worst = max(worst, (found, error(theirs[key], value), key))
-            if not found <= options.tolerance:
-                problems.append(f"{name}: {what} of '{key}' differs by {found:.2e}, PyTorch's fp32 by {error(theirs[key], value):.2e}, "
-                                f"allowed {options.tolerance:.0e}")
-        print(f"  {what}: {len(reference)} tensors, worst {worst[0]:.2e} (PyTorch fp32 there {worst[1]:.2e}) at '{worst[2]}'", flush=True)
+        reference = {key: value for key, value in reference.items() if not key.endswith("num_batches_tracked")}
+        problems += [f"{name}: no {what} of '{key}'" for key in reference if key not in mine]
+        floor = ZERO * max(np.linalg.norm(value) for value in reference.values())
+        errors = {key: (error(mine[key], value, floor), error(theirs[key], value, floor)) for key, value in reference.items() if key in mine}
+        worst = max(errors, key=lambda key: errors[key][0])
+        torch_worst = max(theirs_error for _, theirs_error in errors.values())
+        print(f"  {'settled' if settled else 'natural'} {what}: {len(reference)} tensors, worst {errors[worst][0]:.2e} at '{worst}', "
+              f"PyTorch's fp32 worst {torch_worst:.2e}", flush=True)
+        allowed = options.tolerance if settled else max(options.tolerance, NATURAL_FACTOR * torch_worst)
+        problems += [f"{name}: {what} of '{key}' differs by {found:.2e}, PyTorch's fp32 by {theirs_error:.2e}, allowed {allowed:.0e}"
+                     for key, (found, theirs_error) in errors.items() if not found <= allowed]
     return problems
 
 
@@ -175,7 +184,9 @@ def main():
         begin = time.time()
         print(f"{name}:", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            problems += check(name, build, Path(folder), options)
+            problems += check(name, build, Path(folder), options, settled=True)
+            if normalises(NETWORKS[name][0]()):
+                problems += check(name, build, Path(folder), options, settled=False)
         print(f"  {time.time() - begin:.1f} s")
     tools.fail_if(problems, "gradients and updates agree with PyTorch's")
 
