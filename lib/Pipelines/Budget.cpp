@@ -11,11 +11,19 @@ using namespace mlir;
 using namespace vdnn;
 
 namespace {
-/// What another choice of options would need.
+/// What a choice of options needs.
 struct Alternative {
-  std::string options;
+  std::string policy;
+  std::string kernels;
   uint64_t deviceBytes;
   uint64_t hostBytes;
+};
+
+/// One of the two budgets.
+struct Exceeded {
+  uint64_t Alternative::*bytes;
+  uint64_t needed;
+  uint64_t budget;
 };
 } // namespace
 
@@ -38,31 +46,61 @@ findAlternatives(const LoweredStep &lowered, const planning::Problem &choices,
         continue;
       }
       planning::Program program = planning::buildProgram(choices, solution);
-      found.push_back({"--policy=" + std::string(policy->name()) +
-                           " --kernels=" + (memory ? "memory" : "performance"),
-                       program.devicePeak + lowered.target.overheadBytes,
-                       program.hostPeak});
+      found.push_back(
+          {std::string(policy->name()), memory ? "memory" : "performance",
+           planning::smallestBudget(program) + lowered.target.overheadBytes,
+           program.hostPeak});
     }
   }
   return found;
 }
 
-static std::string describe(uint64_t bytes) {
-  return std::to_string(bytes) + " bytes (" + rt::formatBytes(bytes) + ")";
+static std::string describe(uint64_t bytes, uint64_t budget) {
+  return std::to_string(bytes) + " bytes (" + rt::formatBytes(bytes) + ")" +
+         (bytes <= budget ? ", which fits" : "");
 }
 
-static void noteSmaller(Location location,
-                        const std::vector<Alternative> &alternatives,
-                        uint64_t needed, uint64_t budget,
-                        uint64_t Alternative::*bytes) {
-  bool any = false;
-  for (const Alternative &other : alternatives) {
-    if (other.*bytes < needed) {
-      emitRemark(location) << other.options << " needs "
-                           << describe(other.*bytes)
-                           << (other.*bytes <= budget ? ", which fits" : "");
+static void explain(MLIRContext *context,
+                    const std::vector<Alternative> &alternatives,
+                    const Exceeded &exceeded, const CompileOptions &options) {
+  Location location = UnknownLoc::get(context);
+  auto bytes = exceeded.bytes;
+  auto best = [&](StringRef policy) {
+    const Alternative *smallest = nullptr;
+    for (const Alternative &other : alternatives) {
+      if (other.policy == policy &&
+          (!smallest || other.*bytes < smallest->*bytes)) {
+        smallest = &other;
+      }
+    }
+    return smallest;
+  };
+  const PlanOptions &plan = options.plan;
+  uint64_t least = exceeded.needed;
+  const Alternative *own = best(plan.policy);
+  bool otherKernels = own && own->*bytes < least;
+  if (otherKernels) {
+    least = own->*bytes;
+  }
+  emitRemark(location) << "policy '" << plan.policy << "' needs at least "
+                       << describe(least, exceeded.budget)
+                       << (otherKernels ? ", with --kernels=" + own->kernels
+                                        : std::string());
+  bool any = otherKernels;
+  for (const planning::Policy *policy : planning::policies()) {
+    const Alternative *other = best(policy->name());
+    if (other && other->*bytes < least && policy->name() != plan.policy) {
+      emitRemark(location) << "--policy=" << other->policy
+                           << " --kernels=" << other->kernels << " needs "
+                           << describe(other->*bytes, exceeded.budget);
       any = true;
     }
+  }
+  if (bytes == &Alternative::deviceBytes && options.training &&
+      options.training->storage == Storage::Paper) {
+    emitRemark(location) << "--storage=compact keeps an index instead of the "
+                            "input and output of each pool";
+    any = true;
   }
   if (!any) {
     emitRemark(location)
@@ -72,37 +110,24 @@ static void noteSmaller(Location location,
 
 LogicalResult vdnn::explainBudgets(const LoweredStep &lowered,
                                    const planning::Problem &choices,
-                                   const PlanOptions &options) {
-  if (lowered.fitsDevice() && lowered.fitsHost()) {
+                                   const CompileOptions &options) {
+  if (succeeded(checkBudgets(lowered))) {
     return success();
   }
-  Location location = UnknownLoc::get(lowered.step->getContext());
+  MLIRContext *context = lowered.step->getContext();
   std::vector<Alternative> alternatives =
-      findAlternatives(lowered, choices, options);
-  std::string policy =
-      "policy '" + options.policy + "' with '" + options.kernels + "' kernels";
+      findAlternatives(lowered, choices, options.plan);
   if (!lowered.fitsDevice()) {
-    const Target &target = lowered.target;
-    emitError(location) << "the plan does not fit a budget of "
-                        << describe(target.budget) << ": " << policy
-                        << " needs at least "
-                        << describe(lowered.getDeviceBytes()) << ", set by op '"
-                        << lowered.getPeakOp() << "'"
-                        << (target.overheadBytes == 0
-                                ? std::string()
-                                : "; of these " +
-                                      describe(target.overheadBytes) +
-                                      " are the device's own");
-    noteSmaller(location, alternatives, lowered.getDeviceBytes(), target.budget,
-                &Alternative::deviceBytes);
+    explain(context, alternatives,
+            {&Alternative::deviceBytes, lowered.getDeviceBytes(),
+             lowered.target.budget},
+            options);
   }
   if (!lowered.fitsHost()) {
-    emitError(location) << "the plan does not fit a host budget of "
-                        << describe(lowered.target.hostBudget) << ": " << policy
-                        << " needs at least "
-                        << describe(lowered.program.hostPeak);
-    noteSmaller(location, alternatives, lowered.program.hostPeak,
-                lowered.target.hostBudget, &Alternative::hostBytes);
+    explain(context, alternatives,
+            {&Alternative::hostBytes, lowered.program.hostPeak,
+             lowered.target.hostBudget},
+            options);
   }
   return failure();
 }

@@ -8,13 +8,12 @@
 
 namespace vdnn {
 
-/// Reports each exceeded budget with the smallest one that the policy can do,
-/// the op that sets it, and which policies and kernels need less. `choices` is
-/// the problem with all its kernels. Failure if there is a budget that is
-/// exceeded.
+/// `checkBudgets`, and after an error what the policy needs at least, with the
+/// options that give it, and which policies and kernels need less. `choices` is
+/// the problem with all its kernels.
 mlir::LogicalResult explainBudgets(const LoweredStep &lowered,
                                    const planning::Problem &choices,
-                                   const PlanOptions &options);
+                                   const CompileOptions &options);
 
 } // namespace vdnn
 

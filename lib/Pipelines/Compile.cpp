@@ -88,7 +88,7 @@ static CompileStatus compileModule(ModuleOp module,
   if (failed(lowered)) {
     return CompileStatus::Failure;
   }
-  if (failed(explainBudgets(*lowered, *problem, options.plan))) {
+  if (failed(explainBudgets(*lowered, *problem, options))) {
     return CompileStatus::DoesNotFit;
   }
   writePlan(module, *lowered);
@@ -96,9 +96,14 @@ static CompileStatus compileModule(ModuleOp module,
   result.lowered = std::move(*lowered);
   // Every plan that leaves this function has been proven.
   FailureOr<PlanOp> plan = getPlan(module);
-  if (failed(plan) || failed(exportSchedule(*plan))) {
+  if (failed(plan)) {
     return CompileStatus::Failure;
   }
+  FailureOr<schedule::ScheduleT> exported = exportSchedule(*plan);
+  if (failed(exported)) {
+    return CompileStatus::Failure;
+  }
+  result.schedule = std::move(*exported);
   return CompileStatus::Success;
 }
 

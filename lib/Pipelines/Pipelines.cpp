@@ -4,6 +4,7 @@
 #include "vdnn/Pipelines/Pipelines.h"
 
 #include "vdnn/Analysis/Passes.h"
+#include "vdnn/Planning/Policy.h"
 #include "vdnn/Training/Passes.h"
 #include "vdnn/Transforms/Passes.h"
 
@@ -59,6 +60,21 @@ void vdnn::addTransferPasses(OpPassManager &manager,
   addPhaseEnd(manager, "transfers");
 }
 
+StringRef vdnn::getPolicyHelp() {
+  // Options keep a reference to their text.
+  static const std::string help = [] {
+    std::string text = "what leaves the device:";
+    for (const planning::Policy *policy : planning::policies()) {
+      text += "\n";
+      text += policy->name();
+      text += policy->name() == PlanOptions().policy ? " (default): " : ": ";
+      text += policy->summary();
+    }
+    return text;
+  }();
+  return help;
+}
+
 namespace {
 /// `--vdnn-plan` takes what the driver takes.
 struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
@@ -68,8 +84,7 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
   Option<unsigned> threads{*this, "threads",
                            llvm::cl::desc("threads of the CPU (0: all)"),
                            llvm::cl::init(0)};
-  Option<std::string> policy{*this, "policy",
-                             llvm::cl::desc("none, all or conv"),
+  Option<std::string> policy{*this, "policy", llvm::cl::desc(getPolicyHelp()),
                              llvm::cl::init("none")};
   Option<std::string> kernels{*this, "kernels",
                               llvm::cl::desc("memory or performance"),
@@ -108,6 +123,8 @@ void vdnn::registerPassesAndPipelines() {
         addTransferPasses(manager, options);
         manager.addPass(createLowerToCommands());
         addPhaseEnd(manager, "commands");
+        // Last: no plan leaves unproven, whatever made it.
+        manager.addPass(createCheckPlan());
       });
 }
 

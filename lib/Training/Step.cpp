@@ -134,7 +134,9 @@ LogicalResult StepBuilder::update(Operation *op, Tape &tape, Updates &updates) {
 
 LogicalResult StepBuilder::run() {
   if (options.nesterov && options.momentum == 0) {
-    return function.emitError("Nesterov's momentum needs a momentum above 0");
+    return function.emitError(
+        "a Nesterov step needs a momentum; give --momentum above 0 or leave "
+        "--nesterov out");
   }
   if (failed(findTrained())) {
     return failure();

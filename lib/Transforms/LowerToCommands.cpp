@@ -7,7 +7,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "runtime/support/Format.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace vdnn {
@@ -346,30 +345,6 @@ FailureOr<LoweredStep> vdnn::lowerStep(ModuleOp module) {
   lowered.statistics =
       planning::measure(lowered.planned.problem, lowered.program);
   return lowered;
-}
-
-LogicalResult vdnn::checkBudgets(const LoweredStep &lowered) {
-  const Target &target = lowered.target;
-  func::FuncOp step = lowered.step;
-  bool fits = true;
-  if (!lowered.fitsDevice()) {
-    step.emitError() << "this plan needs a device budget of at least "
-                     << lowered.getDeviceBytes() << " bytes ("
-                     << rt::formatBytes(lowered.getDeviceBytes()) << "), found "
-                     << target.budget << " bytes ("
-                     << rt::formatBytes(target.budget) << "); op '"
-                     << lowered.getPeakOp() << "' sets it";
-    fits = false;
-  }
-  if (!lowered.fitsHost()) {
-    step.emitError() << "this plan needs a host budget of at least "
-                     << lowered.program.hostPeak << " bytes ("
-                     << rt::formatBytes(lowered.program.hostPeak) << "), found "
-                     << target.hostBudget << " bytes ("
-                     << rt::formatBytes(target.hostBudget) << ")";
-    fits = false;
-  }
-  return success(fits);
 }
 
 void vdnn::writePlan(ModuleOp module, LoweredStep &lowered) {

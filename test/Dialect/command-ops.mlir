@@ -1,5 +1,5 @@
-// RUN: vdnn-opt %s | vdnn-opt | FileCheck %s
-// RUN: vdnn-opt -mlir-print-op-generic %s | vdnn-opt | FileCheck %s
+// RUN: vdnn-opt --unproven %s | vdnn-opt --unproven | FileCheck %s
+// RUN: vdnn-opt --unproven -mlir-print-op-generic %s | vdnn-opt --unproven | FileCheck %s
 
 // One line per tensor, buffer and command; only the program of a pointwise kernel takes more.
 

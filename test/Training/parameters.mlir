@@ -2,6 +2,7 @@
 // RUN: vdnn-opt %s --vdnn-build-step="loss=mse momentum=0.9 frozen=v" | FileCheck %s --check-prefix=THROUGH
 // RUN: vdnn-opt %s --vdnn-build-step="loss=mse momentum=0 frozen=w" | FileCheck %s --check-prefix=CUT
 // RUN: not vdnn-opt %s --vdnn-build-step="loss=mse frozen=u" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not vdnn-opt %s --vdnn-build-step="loss=mse momentum=0 nesterov=true" 2>&1 | FileCheck %s --check-prefix=NESTEROV
 
 // A parameter with two readers gets the sum of their gradients, and one update after the last of them.
 
@@ -23,6 +24,7 @@
 // THROUGH-NOT: "v.new"
 // THROUGH: vdnn.names = ["w.new", "w.velocity.new"]
 
+// NESTEROV: error: a Nesterov step needs a momentum; give --momentum above 0 or leave --nesterov out
 // NONE: error: there is no parameter 'u' to freeze
 
 // Where nothing before it is trained, the backward pass ends.

@@ -17,6 +17,6 @@
 // CHECK: vdnn.cmd.launch "conv"
 // CHECK: vdnn.cmd.copy on d2h @"device:b
 // CHECK: vdnn.cmd.copy on h2d @"host:b
-// BUDGET: error: this plan needs a device budget of at least {{[0-9]+}} bytes ({{.*}}), found 100000 bytes
-// HOST: error: this plan needs a host budget of at least {{[0-9]+}} bytes ({{.*}}), found 10 bytes
+// BUDGET: error: the plan does not fit a device budget of 100000 bytes ({{.*}}): it takes {{[0-9]+}} bytes ({{.*}}), set by op '
+// HOST: error: the plan does not fit a host budget of 10 bytes ({{.*}}): it takes {{[0-9]+}} bytes
 // FORM: error: {{.*}}has no 'vdnn.choices'

@@ -3,10 +3,14 @@
 
 #include "Options.h"
 
+#include "vdnn/Pipelines/Pipelines.h"
+#include "vdnn/Planning/Policy.h"
+
 #include "llvm/Support/CommandLine.h"
 
 #include <charconv>
 #include <cmath>
+#include <memory>
 
 using namespace vdnn;
 using namespace vdnn::tool;
@@ -21,7 +25,8 @@ namespace cl = llvm::cl;
   llvm::StringMap<cl::Option *> &registered = cl::getRegisteredOptions();
   for (const char *name :
        {"batch", "bn", "budget", "device", "dim", "dropout", "emit", "freeze",
-        "kernels", "loss", "policy", "storage", "summary", "sync", "threads"}) {
+        "kernels", "loss", "policy", "storage", "summary", "sync", "threads",
+        "unproven"}) {
     if (cl::Option *foreign = registered.lookup(name)) {
       foreign->removeArgument();
     }
@@ -50,6 +55,12 @@ static cl::opt<std::string> summary(
     "summary",
     cl::desc("what is printed on standard error: text (default), json or none"),
     cl::value_desc("form"), cl::init("text"), cl::cat(outputCategory));
+
+static cl::opt<bool> unproven(
+    "unproven",
+    cl::desc("do not prove the plan of a .mlir file; only for text, to "
+             "look at what is damaged"),
+    cl::init(false), cl::cat(outputCategory));
 
 static cl::opt<int64_t> batch("batch",
                               cl::desc("size of the first dimension of every "
@@ -107,10 +118,10 @@ static cl::opt<std::string> hostBudget("host-budget",
                                        cl::desc("pinned host memory"),
                                        cl::value_desc("bytes"), cl::init(""),
                                        cl::cat(planCategory));
-static cl::opt<std::string>
-    policy("policy",
-           cl::desc("what leaves the device: none (default), all or conv"),
-           cl::value_desc("name"), cl::init("none"), cl::cat(planCategory));
+static cl::opt<std::string> policy("policy", cl::desc(getPolicyHelp()),
+                                   cl::value_desc("name"),
+                                   cl::init(PlanOptions().policy),
+                                   cl::cat(planCategory));
 static cl::opt<std::string>
     kernels("kernels",
             cl::desc("performance (default: the fastest) or memory (the "
@@ -185,9 +196,10 @@ rt::Result<int64_t> tool::parseBytes(const std::string &text) {
 }
 
 /// Finds `text` among the names.
-template <typename T, size_t N>
-static rt::Result<T> choose(const char *option, const std::string &text,
-                            const std::pair<const char *, T> (&choices)[N]) {
+template <typename T>
+static rt::Result<T>
+choose(const char *option, const std::string &text,
+       const std::vector<std::pair<std::string, T>> &choices) {
   std::string known;
   for (auto &[name, value] : choices) {
     if (text == name) {
@@ -259,6 +271,16 @@ static rt::Status readTraining(CompileOptions &options) {
   }
   options.import.training = kind->has_value();
   if (!*kind) {
+    for (const cl::Option *given : std::initializer_list<const cl::Option *>{
+             &momentum, &weightDecay, &nesterov, std::addressof(frozen),
+             &storage}) {
+      if (given->getNumOccurrences() > 0) {
+        return rt::Error{"'--" + given->ArgStr.str() +
+                         "' is about training, and without --loss there is "
+                         "none; add --loss=cross_entropy, mse or output, or "
+                         "leave it out"};
+      }
+    }
     return {};
   }
   if (!(momentum >= 0 && momentum < 1) || !(weightDecay >= 0) ||
@@ -279,8 +301,11 @@ static rt::Status readTraining(CompileOptions &options) {
 static rt::Status readPlan(PlanOptions &options) {
   options.device = device;
   options.threads = threads;
-  auto named = choose<std::string>(
-      "policy", policy, {{"none", "none"}, {"all", "all"}, {"conv", "conv"}});
+  std::vector<std::pair<std::string, std::string>> policies;
+  for (const planning::Policy *known : planning::policies()) {
+    policies.emplace_back(known->name(), known->name());
+  }
+  auto named = choose<std::string>("policy", policy, policies);
   auto preferred = choose<std::string>(
       "kernels", kernels,
       {{"performance", "performance"}, {"memory", "memory"}});
@@ -339,6 +364,12 @@ static rt::Status readOutput(Options &options) {
     return form.error();
   }
   options.summary = *form;
+  options.unproven = unproven;
+  if (unproven && *chosen == Emit::Schedule) {
+    return rt::Error{"'--unproven' writes text, and '" + output +
+                     "' is a schedule, which is always proven; name a .mlir "
+                     "file, or leave '--unproven' out"};
+  }
   return {};
 }
 

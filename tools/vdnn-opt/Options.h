@@ -17,6 +17,8 @@ struct Options {
   std::string output;
   CompileOptions compile;
   SummaryKind summary = SummaryKind::Text;
+  /// Plans are written as text without their proof.
+  bool unproven = false;
   /// Options that say something about a model were given; they mean nothing for
   /// a `.mlir` input.
   std::vector<std::string> modelOptions;

@@ -5,6 +5,7 @@
 
 #include "vdnn/Pipelines/Summary.h"
 #include "vdnn/Target/Export.h"
+#include "vdnn/Transforms/Passes.h"
 
 #include "runtime/support/AtomicFile.h"
 
@@ -52,18 +53,8 @@ static rt::Status writeOutput(const std::string &path, StringRef bytes) {
   return rt::writeFile(path, std::string_view(bytes.data(), bytes.size()));
 }
 
-/// The schedule of the module's plan, as a file's bytes; nothing after an
-/// error, which has been reported.
-static std::optional<std::string> toBinary(ModuleOp module) {
-  FailureOr<PlanOp> plan = getPlan(module);
-  if (failed(plan)) {
-    return std::nullopt;
-  }
-  FailureOr<schedule::ScheduleT> exported = exportSchedule(*plan);
-  if (failed(exported)) {
-    return std::nullopt;
-  }
-  std::vector<uint8_t> bytes = schedule::serialize(*exported);
+static std::string toBytes(const schedule::ScheduleT &schedule) {
+  std::vector<uint8_t> bytes = schedule::serialize(schedule);
   return std::string(bytes.begin(), bytes.end());
 }
 
@@ -135,11 +126,7 @@ static int compile(DialectRegistry &registry, const Options &options) {
   }
   std::string bytes;
   if (options.compile.emit == Emit::Schedule) {
-    std::optional<std::string> binary = toBinary(*compiled.module);
-    if (!binary) {
-      return 1;
-    }
-    bytes = std::move(*binary);
+    bytes = toBytes(*compiled.schedule);
   } else {
     llvm::raw_string_ostream stream(bytes);
     compiled.module->print(stream);
@@ -192,7 +179,16 @@ runToBinary(std::unique_ptr<llvm::MemoryBuffer> buffer,
       failed(manager.run(*module))) {
     return std::nullopt;
   }
-  return toBinary(*module);
+  FailureOr<PlanOp> plan = getPlan(*module);
+  if (failed(plan)) {
+    return std::nullopt;
+  }
+  // Proves it too.
+  FailureOr<schedule::ScheduleT> exported = exportSchedule(*plan);
+  if (failed(exported)) {
+    return std::nullopt;
+  }
+  return toBytes(*exported);
 }
 
 static int transform(DialectRegistry &registry, const Options &options) {
@@ -218,6 +214,17 @@ static int transform(DialectRegistry &registry, const Options &options) {
     bytes = std::move(*binary);
   } else {
     llvm::raw_string_ostream stream(bytes);
+    MlirOptMainConfig given = config;
+    config.setPassPipelineSetupFn([&](PassManager &manager) {
+      if (failed(given.setupPassPipeline(manager))) {
+        return failure();
+      }
+      // A plan is proven in every form that it is written in.
+      if (!options.unproven) {
+        manager.addPass(createCheckPlan());
+      }
+      return success();
+    });
     if (failed(MlirOptMain(stream, std::move(buffer), registry, config))) {
       return 1;
     }

@@ -9,6 +9,8 @@
 #include "vdnn/Training/Training.h"
 #include "vdnn/Transforms/LowerToCommands.h"
 
+#include "runtime/schedule/Schedule.h"
+
 #include <optional>
 
 namespace vdnn {
@@ -41,6 +43,8 @@ struct CompiledModel {
   /// In the forms Commands and Schedule: facts for the summary. Its `step` is
   /// null.
   std::optional<LoweredStep> lowered;
+  /// The proven plan, in the same forms.
+  std::optional<schedule::ScheduleT> schedule;
   planning::PaperAccounting paper;
   int64_t planningNs = 0;
 };

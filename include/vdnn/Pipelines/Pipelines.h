@@ -23,6 +23,9 @@ void addKernelPasses(mlir::OpPassManager &manager);
 void addTransferPasses(mlir::OpPassManager &manager,
                        const PlanOptions &options);
 
+/// The policies there are, one a line, for the help of an option.
+llvm::StringRef getPolicyHelp();
+
 /// Registers all passes of the project and the pipeline `vdnn-plan`, for
 /// `--vdnn-plan="policy=all sync=layer"` in the manner of mlir-opt.
 void registerPassesAndPipelines();

@@ -62,7 +62,7 @@ def PlanTransfers : Pass<"vdnn-plan-transfers", "::mlir::func::FuncOp"> {
     pass's memory of them.
   }];
   let options = [
-    Option<"policy", "policy", "std::string", "\"none\"", "none, all or conv">,
+    Option<"policy", "policy", "std::string", "\"none\"", "what leaves the device: a policy that vdnn-opt --help names">,
     Option<"kernels", "kernels", "std::string", "\"performance\"", "memory: smallest workspace; performance: fastest">,
     Option<"sync", "sync", "std::string", "\"event\"", "event: wait only where needed; layer: the paper's barrier">
   ];
@@ -74,6 +74,15 @@ def LowerToCommands : Pass<"vdnn-lower-to-commands", "::mlir::ModuleOp"> {
   let description = [{
     In: transfer form. Out: one `vdnn.plan` with a line per tensor of the model, per buffer and per command. Lost: the values; names,
     bytes, decisions and reasons stay as text. Fails where a budget of `vdnn.target` is exceeded.
+  }];
+  let dependentDialects = ["::vdnn::VDNNDialect"];
+}
+
+def CheckPlan : Pass<"vdnn-check-plan", "::mlir::ModuleOp"> {
+  let summary = "proves every plan of the module";
+  let description = [{
+    In: a module. Out: the same module. Lost: nothing; fails, with all violations reported, unless each `vdnn.plan` has a schedule
+    that keeps the invariants of docs/invariants.md. A module without a plan has nothing to prove.
   }];
   let dependentDialects = ["::vdnn::VDNNDialect"];
 }
