@@ -21,8 +21,8 @@ static bool isMarked(OpResult gradient) {
 /// to bear a name.
 static OpResult throughViews(OpResult gradient) {
   while (auto op = dyn_cast<ComputeOp>(gradient.getOwner())) {
-    auto viewed = op.isView() ? dyn_cast<OpResult>(op->getOperand(0))
-                              : OpResult();
+    auto viewed =
+        op.isView() ? dyn_cast<OpResult>(op->getOperand(0)) : OpResult();
     if (!viewed) {
       break;
     }

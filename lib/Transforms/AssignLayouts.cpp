@@ -1,5 +1,5 @@
 //===- AssignLayouts.cpp - memory layouts by a minimum cut, and the reorders
-//that follow ----------------===//
+// that follow ----------------===//
 //
 // The graph: the source means row major, the sink channels last. Every op has
 // one node, as all of an op's tensors have one layout; so has every argument

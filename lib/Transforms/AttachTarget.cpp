@@ -1,5 +1,5 @@
 //===- AttachTarget.cpp - the device and the budgets that a module is planned
-//for -----------------------===//
+// for -----------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Cost/CostModel.h"

@@ -1,4 +1,5 @@
-//===- Check.cpp - runs the rule groups ------------------------------------------------------------------------===//
+//===- Check.cpp - runs the rule groups
+//------------------------------------------------------------------------===//
 
 #include "runtime/check/Check.h"
 
@@ -15,16 +16,22 @@ std::vector<Violation> check(const schedule::ScheduleT &schedule) {
     return {{"P0", status.message()}};
   }
   if (schedule.streams.size() > kMaxStreams) {
-    return {{"P6", "the schedule has " + std::to_string(schedule.streams.size()) + " streams, expected at most " +
-                       std::to_string(kMaxStreams) + "; nothing else was looked at"}};
+    return {
+        {"P6", "the schedule has " + std::to_string(schedule.streams.size()) +
+                   " streams, expected at most " + std::to_string(kMaxStreams) +
+                   "; nothing else was looked at"}};
   }
-  size_t waits = std::count_if(schedule.commands.begin(), schedule.commands.end(), [](const auto &command) {
-    return command->kind == schedule::CommandKind::Wait;
-  });
+  size_t waits =
+      std::count_if(schedule.commands.begin(), schedule.commands.end(),
+                    [](const auto &command) {
+                      return command->kind == schedule::CommandKind::Wait;
+                    });
   if (waits * schedule.streams.size() > kMaxWaitsByStreams) {
     return {{"P6", "the schedule has " + std::to_string(waits) + " waits on " +
-                       std::to_string(schedule.streams.size()) + " streams, expected a product of at most " +
-                       std::to_string(kMaxWaitsByStreams) + "; nothing else was looked at"}};
+                       std::to_string(schedule.streams.size()) +
+                       " streams, expected a product of at most " +
+                       std::to_string(kMaxWaitsByStreams) +
+                       "; nothing else was looked at"}};
   }
   Context context(schedule);
   checkRanges(context);
@@ -39,7 +46,8 @@ std::vector<Violation> check(const schedule::ScheduleT &schedule) {
 }
 
 /// P11
-std::vector<Violation> checkDevice(const schedule::ScheduleT &schedule, const std::string &kind,
+std::vector<Violation> checkDevice(const schedule::ScheduleT &schedule,
+                                   const std::string &kind,
                                    const std::string &fingerprint) {
   if (!schedule.target) {
     return {{"P0", "the target device is missing"}};
@@ -47,10 +55,12 @@ std::vector<Violation> checkDevice(const schedule::ScheduleT &schedule, const st
   const schedule::DeviceT &target = *schedule.target;
   std::vector<Violation> violations;
   if (target.kind != kind) {
-    violations.push_back({"P11", "the plan is made for a device of kind '" + target.kind + "', this one is of kind '" +
+    violations.push_back({"P11", "the plan is made for a device of kind '" +
+                                     target.kind + "', this one is of kind '" +
                                      kind + "'; plan again for this device"});
   } else if (target.fingerprint != fingerprint) {
-    violations.push_back({"P11", "the plan is made for '" + target.fingerprint + "', this device is '" + fingerprint +
+    violations.push_back({"P11", "the plan is made for '" + target.fingerprint +
+                                     "', this device is '" + fingerprint +
                                      "'; plan again on this machine"});
   }
   return violations;

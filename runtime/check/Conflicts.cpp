@@ -1,9 +1,12 @@
-//===- Conflicts.cpp - P3: overlapping ranges are never in use unordered ---------------------------------------===//
+//===- Conflicts.cpp - P3: overlapping ranges are never in use unordered
+//---------------------------------------===//
 //
-// At every address, the buffers that cover it must take turns: all uses of one before the first of the next, which is its
-// write. A sweep over the addresses keeps the buffers that cover the current one sorted by their writes' place in
-// submission order (an order in time can only follow that). "All before" is transitive, so it is enough to look at
-// neighbours, and at the last of this step against the first of the next: n log n pairs instead of n squared.
+// At every address, the buffers that cover it must take turns: all uses of one
+// before the first of the next, which is its write. A sweep over the addresses
+// keeps the buffers that cover the current one sorted by their writes' place in
+// submission order (an order in time can only follow that). "All before" is
+// transitive, so it is enough to look at neighbours, and at the last of this
+// step against the first of the next: n log n pairs instead of n squared.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -23,7 +26,8 @@ namespace {
 
 class Sweep {
 public:
-  Sweep(Context &context, const HappensBefore &order, Arena arena) : context_(context), order_(order), arena_(arena) {}
+  Sweep(Context &context, const HappensBefore &order, Arena arena)
+      : context_(context), order_(order), arena_(arena) {}
 
   void run() {
     struct Edge {
@@ -31,7 +35,8 @@ public:
       bool begins;
       BufferId buffer;
       bool operator<(const Edge &other) const {
-        return std::tie(address, begins, buffer) < std::tie(other.address, other.begins, other.buffer);
+        return std::tie(address, begins, buffer) <
+               std::tie(other.address, other.begins, other.buffer);
       }
     };
     std::vector<Edge> edges;
@@ -65,9 +70,13 @@ private:
     auto operator<=>(const Turn &) const = default;
   };
 
-  bool isEntry(BufferId id) const { return context_.places[id].entryOf != kNone; }
+  bool isEntry(BufferId id) const {
+    return context_.places[id].entryOf != kNone;
+  }
 
-  Turn turn(BufferId id) const { return {isEntry(id) ? -1 : static_cast<int64_t>(context_.writer(id)), id}; }
+  Turn turn(BufferId id) const {
+    return {isEntry(id) ? -1 : static_cast<int64_t>(context_.writer(id)), id};
+  }
 
   void begin(BufferId id) {
     auto place = active_.insert(turn(id)).first;
@@ -94,13 +103,17 @@ private:
       return false;
     }
     const CommandT &c = context_.command(command);
-    return std::any_of(c.in_place.begin(), c.in_place.end(), [&](const InPlace &pair) {
-      return c.reads[pair.read()].buffer() == first && c.writes[pair.write()].buffer() == second;
-    });
+    return std::any_of(c.in_place.begin(), c.in_place.end(),
+                       [&](const InPlace &pair) {
+                         return c.reads[pair.read()].buffer() == first &&
+                                c.writes[pair.write()].buffer() == second;
+                       });
   }
 
-  /// The use of `first` that nothing orders before the write of `second`, or kNone.
-  CommandId unordered(BufferId first, BufferId second, Step stepOfSecond) const {
+  /// The use of `first` that nothing orders before the write of `second`, or
+  /// kNone.
+  CommandId unordered(BufferId first, BufferId second,
+                      Step stepOfSecond) const {
     CommandId write = context_.writer(second);
     for (CommandId use : context_.uses[first].last) {
       if (use == write && stepOfSecond == Step::This) {
@@ -122,7 +135,8 @@ private:
     if (context_.places[first].exitOf != kNone) {
       conflict(first, second,
                "the first must keep its value to the end of the step, and " +
-                   context_.describeCommand(context_.writer(second)) + " writes the second");
+                   context_.describeCommand(context_.writer(second)) +
+                   " writes the second");
       return;
     }
     checkOrdered(first, second, Step::This);
@@ -135,12 +149,16 @@ private:
     }
     CommandId write = context_.writer(second);
     if (use == write && stepOfSecond == Step::This) {
-      conflict(first, second, context_.describeCommand(use) + " uses both, and they are not in place");
+      conflict(first, second,
+               context_.describeCommand(use) +
+                   " uses both, and they are not in place");
       return;
     }
     conflict(first, second,
-             "nothing orders " + context_.describeCommand(use) + ", which uses the first, before " +
-                 context_.describeCommand(write) + (stepOfSecond == Step::Next ? " of the next step" : "") +
+             "nothing orders " + context_.describeCommand(use) +
+                 ", which uses the first, before " +
+                 context_.describeCommand(write) +
+                 (stepOfSecond == Step::Next ? " of the next step" : "") +
                  ", which writes the second");
   }
 
@@ -154,23 +172,27 @@ private:
       checkOrdered(last, first, Step::Next);
       return;
     }
-    // The host fills an input while no command runs; that orders the steps at this address.
+    // The host fills an input while no command runs; that orders the steps at
+    // this address.
     uint32_t tensor = context_.places[first].entryOf;
     if (!context_.isPersistent(tensor)) {
       if (last != first && context_.places[last].exitOf != kNone) {
         conflict(last, first,
-                 "the host may fill the second for the next step before it has read what this step left in the first");
+                 "the host may fill the second for the next step before it has "
+                 "read what this step left in the first");
       }
       return;
     }
     if (context_.places[last].exitOf != tensor) {
       conflict(last, first,
-               "the second begins the next step with the value of persistent " + context_.describeTensor(tensor) +
+               "the second begins the next step with the value of persistent " +
+                   context_.describeTensor(tensor) +
                    ", and the first is the last to be written there");
       return;
     }
-    // What the exit leaves is the next step's entry: one value, so its readers of this step come before the next turn.
-    // Two entries in one place are a conflict of their own.
+    // What the exit leaves is the next step's entry: one value, so its readers
+    // of this step come before the next turn. Two entries in one place are a
+    // conflict of their own.
     if (active_.size() > 1 && !isEntry(std::next(active_.begin())->buffer)) {
       checkOrdered(last, std::next(active_.begin())->buffer, Step::Next);
     }
@@ -183,12 +205,17 @@ private:
     const BufferT &a = context_.buffer(first);
     const BufferT &b = context_.buffer(second);
     if (first == second) {
-      context_.reportRange(arena_, "P3", context_.describeBuffer(first) + " conflicts with itself: " + why);
+      context_.reportRange(arena_, "P3",
+                           context_.describeBuffer(first) +
+                               " conflicts with itself: " + why);
       return;
     }
-    std::string overlap = rangeText(std::max(a.offset, b.offset), std::min(a.offset + a.bytes, b.offset + b.bytes));
+    std::string overlap =
+        rangeText(std::max(a.offset, b.offset),
+                  std::min(a.offset + a.bytes, b.offset + b.bytes));
     context_.reportRange(arena_, "P3",
-                         context_.describeBuffer(first) + " and " + context_.describeBuffer(second) + " overlap in " +
+                         context_.describeBuffer(first) + " and " +
+                             context_.describeBuffer(second) + " overlap in " +
                              overlap + ": " + why);
   }
 
@@ -205,9 +232,10 @@ static bool sameType(const TypeT &a, const TypeT &b) {
   return a.element == b.element && a.shape == b.shape && a.layout == b.layout;
 }
 
-/// An in-place kernel writes an element once it has read those at the same place. What it reads of that buffer through
-/// another view, such as a row that it broadcasts, may be overwritten before. (Reads of other buffers in that range, and
-/// other writes, conflict as they do anywhere.)
+/// An in-place kernel writes an element once it has read those at the same
+/// place. What it reads of that buffer through another view, such as a row that
+/// it broadcasts, may be overwritten before. (Reads of other buffers in that
+/// range, and other writes, conflict as they do anywhere.)
 static void checkViewsInPlace(Context &context, CommandId id) {
   const CommandT &c = context.command(id);
   std::unordered_map<BufferId, uint32_t> paired;
@@ -217,29 +245,38 @@ static void checkViewsInPlace(Context &context, CommandId id) {
     paired.insert({read.buffer(), pair.read()});
     const TypeT &from = *context.schedule.types[read.type()];
     const TypeT &to = *context.schedule.types[write.type()];
-    if (*typeBytes(from) != *typeBytes(to) || elementBytes(from.element) != elementBytes(to.element)) {
-      context.report("P3", context.describeCommand(id) + " computes " + context.describeBuffer(write.buffer()) +
-                               " in place of " + context.describeBuffer(read.buffer()) + ", of which it reads " +
-                               std::to_string(*typeBytes(from)) + " bytes in elements of " +
-                               std::to_string(elementBytes(from.element)) +
-                               ", expected as many and as large elements as it writes");
+    if (*typeBytes(from) != *typeBytes(to) ||
+        elementBytes(from.element) != elementBytes(to.element)) {
+      context.report(
+          "P3", context.describeCommand(id) + " computes " +
+                    context.describeBuffer(write.buffer()) + " in place of " +
+                    context.describeBuffer(read.buffer()) +
+                    ", of which it reads " + std::to_string(*typeBytes(from)) +
+                    " bytes in elements of " +
+                    std::to_string(elementBytes(from.element)) +
+                    ", expected as many and as large elements as it writes");
     }
   }
-  for (uint32_t position = 0; position < c.reads.size() && !paired.empty(); ++position) {
+  for (uint32_t position = 0; position < c.reads.size() && !paired.empty();
+       ++position) {
     auto found = paired.find(c.reads[position].buffer());
     if (found == paired.end()) {
       continue;
     }
     if (!sameType(*context.schedule.types[c.reads[position].type()],
                   *context.schedule.types[c.reads[found->second].type()])) {
-      context.report("P3", context.describeCommand(id) + " computes in place of " +
-                               context.describeBuffer(found->first) + ", which its read " + std::to_string(position) +
-                               " views as another type: it may be overwritten before that is read");
+      context.report("P3", context.describeCommand(id) +
+                               " computes in place of " +
+                               context.describeBuffer(found->first) +
+                               ", which its read " + std::to_string(position) +
+                               " views as another type: it may be overwritten "
+                               "before that is read");
     }
   }
 }
 
-/// A declared pair must be one range, whether or not anything else lies there: the kernel is told that it is.
+/// A declared pair must be one range, whether or not anything else lies there:
+/// the kernel is told that it is.
 static void checkInPlacePairs(Context &context) {
   for (CommandId id = 0; id < context.schedule.commands.size(); ++id) {
     const CommandT &c = context.command(id);
@@ -250,8 +287,11 @@ static void checkInPlacePairs(Context &context) {
       const BufferT &a = context.buffer(first);
       const BufferT &b = context.buffer(second);
       if (a.arena != b.arena || a.offset != b.offset || a.bytes != b.bytes) {
-        context.report("P3", context.describeCommand(id) + " computes " + context.describeBuffer(second) +
-                                 " in place of " + context.describeBuffer(first) + ", expected the same range");
+        context.report("P3", context.describeCommand(id) + " computes " +
+                                 context.describeBuffer(second) +
+                                 " in place of " +
+                                 context.describeBuffer(first) +
+                                 ", expected the same range");
       }
     }
   }

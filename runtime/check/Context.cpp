@@ -1,4 +1,5 @@
-//===- Context.cpp - facts and messages -----------------------------------------------------------------------===//
+//===- Context.cpp - facts and messages
+//-----------------------------------------------------------------------===//
 
 #include "runtime/check/Context.h"
 
@@ -9,8 +10,10 @@ namespace vdnn::rt::check_detail {
 using namespace schedule;
 
 Context::Context(const ScheduleT &schedule)
-    : schedule(schedule), uses(schedule.buffers.size()), places(schedule.buffers.size()) {
-  auto addUse = [&](BufferId id, CommandId command, std::vector<CommandId> Uses::*kind) {
+    : schedule(schedule), uses(schedule.buffers.size()),
+      places(schedule.buffers.size()) {
+  auto addUse = [&](BufferId id, CommandId command,
+                    std::vector<CommandId> Uses::*kind) {
     std::vector<CommandId> &list = uses[id].*kind;
     if (list.empty() || list.back() != command) {
       list.push_back(command);
@@ -18,8 +21,9 @@ Context::Context(const ScheduleT &schedule)
     // Few streams, so a linear search is the fast one.
     std::vector<CommandId> &last = uses[id].last;
     uint32_t stream = schedule.commands[command]->stream;
-    auto found = std::find_if(last.begin(), last.end(),
-                              [&](CommandId other) { return schedule.commands[other]->stream == stream; });
+    auto found = std::find_if(last.begin(), last.end(), [&](CommandId other) {
+      return schedule.commands[other]->stream == stream;
+    });
     if (found == last.end()) {
       last.push_back(command);
     } else {
@@ -69,7 +73,8 @@ void Context::report(const char *invariant, std::string message) {
   violations.push_back({invariant, std::move(message)});
 }
 
-void Context::reportRange(Arena arena, const char *invariant, std::string message) {
+void Context::reportRange(Arena arena, const char *invariant,
+                          std::string message) {
   if (arena == Arena::Host) {
     report("P12", std::string("as ") + invariant + " on the host: " + message);
   } else {
@@ -77,7 +82,9 @@ void Context::reportRange(Arena arena, const char *invariant, std::string messag
   }
 }
 
-const char *arenaName(Arena arena) { return arena == Arena::Device ? "device" : "host"; }
+const char *arenaName(Arena arena) {
+  return arena == Arena::Device ? "device" : "host";
+}
 
 std::string rangeText(uint64_t begin, uint64_t end) {
   return "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
@@ -89,8 +96,9 @@ std::string Context::describeBuffer(BufferId id) const {
   if (name.empty() && b.tensor >= 0) {
     name = schedule.tensors[b.tensor]->name;
   }
-  return "buffer '" + name + "' (" + std::to_string(id) + ", " + arenaName(b.arena) + " " +
-         rangeText(b.offset, b.offset + b.bytes) + ")";
+  return "buffer '" + name + "' (" + std::to_string(id) + ", " +
+         arenaName(b.arena) + " " + rangeText(b.offset, b.offset + b.bytes) +
+         ")";
 }
 
 std::string Context::describeCommand(CommandId id) const {
@@ -111,9 +119,12 @@ std::string Context::describeCommand(CommandId id) const {
     break;
   }
   std::string location = c.location.empty() ? "" : " '" + c.location + "'";
-  return "command " + std::to_string(id) + " (" + what + location + " on '" + stream(id).name + "')";
+  return "command " + std::to_string(id) + " (" + what + location + " on '" +
+         stream(id).name + "')";
 }
 
-std::string Context::describeTensor(uint32_t id) const { return "tensor '" + schedule.tensors[id]->name + "'"; }
+std::string Context::describeTensor(uint32_t id) const {
+  return "tensor '" + schedule.tensors[id]->name + "'";
+}
 
 } // namespace vdnn::rt::check_detail

@@ -1,4 +1,5 @@
-//===- Context.h - what all rule groups know about a schedule ------------------------------------------------===//
+//===- Context.h - what all rule groups know about a schedule
+//------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_CHECK_CONTEXT_H
 #define VDNN_RUNTIME_CHECK_CONTEXT_H
@@ -21,7 +22,8 @@ struct Uses {
   std::vector<CommandId> reads;
   /// Launches that use it as workspace: they write and read it.
   std::vector<CommandId> workspaceOf;
-  /// The last use on each stream: whatever comes after all of these comes after every use.
+  /// The last use on each stream: whatever comes after all of these comes after
+  /// every use.
   std::vector<CommandId> last;
 };
 
@@ -31,7 +33,8 @@ struct Place {
   uint32_t exitOf = kNone;
 };
 
-/// Facts of a structurally sound schedule, which must outlive this, and the violations found so far.
+/// Facts of a structurally sound schedule, which must outlive this, and the
+/// violations found so far.
 class Context {
 public:
   explicit Context(const schedule::ScheduleT &schedule);
@@ -41,20 +44,28 @@ public:
   std::vector<Place> places;
   std::vector<Violation> violations;
 
-  const schedule::BufferT &buffer(BufferId id) const { return *schedule.buffers[id]; }
-  const schedule::CommandT &command(CommandId id) const { return *schedule.commands[id]; }
-  const schedule::StreamT &stream(CommandId id) const { return *schedule.streams[command(id).stream]; }
+  const schedule::BufferT &buffer(BufferId id) const {
+    return *schedule.buffers[id];
+  }
+  const schedule::CommandT &command(CommandId id) const {
+    return *schedule.commands[id];
+  }
+  const schedule::StreamT &stream(CommandId id) const {
+    return *schedule.streams[command(id).stream];
+  }
 
   /// Where the tensor of a buffer keeps its value from one step to the next.
   bool isPersistent(uint32_t tensor) const;
 
-  /// The command that gives the buffer its value, or kNone: an entry buffer, or one without a writer.
+  /// The command that gives the buffer its value, or kNone: an entry buffer, or
+  /// one without a writer.
   CommandId writer(BufferId id) const;
 
   void report(const char *invariant, std::string message);
 
   /// Reports a rule about ranges: `invariant` on the device, P12 on the host.
-  void reportRange(schedule::Arena arena, const char *invariant, std::string message);
+  void reportRange(schedule::Arena arena, const char *invariant,
+                   std::string message);
 
   /// "buffer 'conv1.out' (3, device [0, 4096))"
   std::string describeBuffer(BufferId id) const;

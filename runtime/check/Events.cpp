@@ -1,7 +1,9 @@
-//===- Events.cpp - P5: events ---------------------------------------------------------------------------------===//
+//===- Events.cpp - P5: events
+//---------------------------------------------------------------------------------===//
 //
-// Streams run in submission order. Where every wait comes after its record in that order, all edges point forward and no
-// cycle can exist: that is the whole proof that a step cannot deadlock.
+// Streams run in submission order. Where every wait comes after its record in
+// that order, all edges point forward and no cycle can exist: that is the whole
+// proof that a step cannot deadlock.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -20,9 +22,11 @@ void checkEvents(Context &context) {
       continue;
     }
     if (record[c.event] != kNone) {
-      context.report("P5", context.describeCommand(id) + " records an event that " +
-                               context.describeCommand(record[c.event]) +
-                               " has recorded in the same step, expected one record a step");
+      context.report(
+          "P5",
+          context.describeCommand(id) + " records an event that " +
+              context.describeCommand(record[c.event]) +
+              " has recorded in the same step, expected one record a step");
     } else {
       record[c.event] = id;
     }
@@ -33,11 +37,13 @@ void checkEvents(Context &context) {
       continue;
     }
     if (record[c.event] == kNone) {
-      context.report("P5", context.describeCommand(id) + " waits for an event that no command records");
+      context.report("P5", context.describeCommand(id) +
+                               " waits for an event that no command records");
     } else if (record[c.event] > id) {
       context.report("P5", context.describeCommand(id) + " comes before " +
                                context.describeCommand(record[c.event]) +
-                               ", expected the record first: the wait would see the record of the step before, or none");
+                               ", expected the record first: the wait would "
+                               "see the record of the step before, or none");
     }
   }
 }

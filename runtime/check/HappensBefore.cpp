@@ -1,4 +1,5 @@
-//===- HappensBefore.cpp - vector clocks over two steps --------------------------------------------------------===//
+//===- HappensBefore.cpp - vector clocks over two steps
+//--------------------------------------------------------===//
 
 #include "runtime/check/HappensBefore.h"
 
@@ -9,7 +10,8 @@ namespace vdnn::rt::check_detail {
 using namespace schedule;
 
 HappensBefore::HappensBefore(const ScheduleT &schedule)
-    : streamOf_(schedule.commands.size()), position_(schedule.commands.size()), count_(schedule.streams.size(), 0) {
+    : streamOf_(schedule.commands.size()), position_(schedule.commands.size()),
+      count_(schedule.streams.size(), 0) {
   size_t streams = schedule.streams.size();
   size_t commands = schedule.commands.size();
   for (CommandId id = 0; id < commands; ++id) {
@@ -36,15 +38,19 @@ HappensBefore::HappensBefore(const ScheduleT &schedule)
       const CommandT &command = *schedule.commands[id];
       uint32_t stream = command.stream;
       if (command.kind == CommandKind::Record) {
-        recorded[command.event] = {current[stream], stream, instance(id, step) + 1};
-      } else if (command.kind == CommandKind::Wait && recorded[command.event].stream != kNone) {
+        recorded[command.event] = {current[stream], stream,
+                                   instance(id, step) + 1};
+      } else if (command.kind == CommandKind::Wait &&
+                 recorded[command.event].stream != kNone) {
         const Recorded &event = recorded[command.event];
         for (size_t s = 0; s < streams; ++s) {
-          joined[s] = std::max(clocks_[current[stream] + s], clocks_[event.clock + s]);
+          joined[s] =
+              std::max(clocks_[current[stream] + s], clocks_[event.clock + s]);
         }
         joined[event.stream] = std::max(joined[event.stream], event.completed);
         // A wait for what is known already keeps the clock.
-        if (!std::equal(joined.begin(), joined.end(), clocks_.begin() + current[stream])) {
+        if (!std::equal(joined.begin(), joined.end(),
+                        clocks_.begin() + current[stream])) {
           current[stream] = clocks_.size();
           clocks_.insert(clocks_.end(), joined.begin(), joined.end());
         }

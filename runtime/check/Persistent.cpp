@@ -1,4 +1,5 @@
-//===- Persistent.cpp - P9: what is there when a step begins and when it ends, P4: who makes a tensor -----------===//
+//===- Persistent.cpp - P9: what is there when a step begins and when it ends,
+// P4: who makes a tensor -----------===//
 
 #include "runtime/check/Rules.h"
 
@@ -11,42 +12,55 @@ static bool sameRange(const BufferT &a, const BufferT &b) {
 }
 
 /// An entry or exit holds the tensor that names it.
-static void checkHolds(Context &context, uint32_t id, int32_t buffer, const char *which) {
-  if (buffer >= 0 && context.buffer(buffer).tensor != static_cast<int32_t>(id)) {
-    context.report("P9", std::string("the ") + which + " of " + context.describeTensor(id) + " is " +
-                             context.describeBuffer(buffer) + ", which does not hold it");
+static void checkHolds(Context &context, uint32_t id, int32_t buffer,
+                       const char *which) {
+  if (buffer >= 0 &&
+      context.buffer(buffer).tensor != static_cast<int32_t>(id)) {
+    context.report("P9", std::string("the ") + which + " of " +
+                             context.describeTensor(id) + " is " +
+                             context.describeBuffer(buffer) +
+                             ", which does not hold it");
   }
 }
 
 static void checkKept(Context &context, uint32_t id) {
   const TensorT &t = *context.schedule.tensors[id];
   if (t.entry < 0 || t.exit < 0) {
-    context.report("P9", "persistent " + context.describeTensor(id) + " has no " + (t.entry < 0 ? "entry" : "exit"));
+    context.report("P9", "persistent " + context.describeTensor(id) +
+                             " has no " + (t.entry < 0 ? "entry" : "exit"));
     return;
   }
   if (!sameRange(context.buffer(t.entry), context.buffer(t.exit))) {
-    context.report("P9", "persistent " + context.describeTensor(id) + " begins a step in " +
-                             context.describeBuffer(t.entry) + " and ends it in " + context.describeBuffer(t.exit) +
-                             ", expected the same range");
+    context.report("P9",
+                   "persistent " + context.describeTensor(id) +
+                       " begins a step in " + context.describeBuffer(t.entry) +
+                       " and ends it in " + context.describeBuffer(t.exit) +
+                       ", expected the same range");
   }
   if (t.exit != t.entry && context.uses[t.exit].writes.empty()) {
-    context.report("P9", "no command writes " + context.describeBuffer(t.exit) + ", the exit of persistent " +
+    context.report("P9", "no command writes " + context.describeBuffer(t.exit) +
+                             ", the exit of persistent " +
                              context.describeTensor(id));
   }
 }
 
 /// Inputs and outputs are exchanged with the host in host memory.
-static void checkExchanged(Context &context, uint32_t id, int32_t buffer, const char *what, const char *which) {
+static void checkExchanged(Context &context, uint32_t id, int32_t buffer,
+                           const char *what, const char *which) {
   if (buffer < 0) {
-    context.report("P9", std::string(what) + " " + context.describeTensor(id) + " has no " + which);
+    context.report("P9", std::string(what) + " " + context.describeTensor(id) +
+                             " has no " + which);
   } else if (context.buffer(buffer).arena != Arena::Host) {
-    context.report("P9", std::string("the ") + which + " of " + what + " " + context.describeTensor(id) + " is " +
-                             context.describeBuffer(buffer) + ", expected a host buffer");
+    context.report("P9", std::string("the ") + which + " of " + what + " " +
+                             context.describeTensor(id) + " is " +
+                             context.describeBuffer(buffer) +
+                             ", expected a host buffer");
   }
 }
 
-/// Per buffer, where its value was made: the buffer that copies lead back to, which a launch writes, or no command.
-/// kNone: copies that lead in a circle, none of which has a value.
+/// Per buffer, where its value was made: the buffer that copies lead back to,
+/// which a launch writes, or no command. kNone: copies that lead in a circle,
+/// none of which has a value.
 static std::vector<BufferId> findOrigins(const Context &context) {
   std::vector<BufferId> origins(context.uses.size(), kNone);
   std::vector<bool> seen(context.uses.size(), false);
@@ -58,7 +72,8 @@ static std::vector<BufferId> findOrigins(const Context &context) {
       seen[origin] = true;
       path.push_back(origin);
       CommandId writer = context.writer(origin);
-      if (writer == kNone || context.command(writer).kind != CommandKind::Copy) {
+      if (writer == kNone ||
+          context.command(writer).kind != CommandKind::Copy) {
         origins[origin] = origin;
         break;
       }
@@ -73,28 +88,36 @@ static std::vector<BufferId> findOrigins(const Context &context) {
 }
 
 static bool isMade(const Context &context, BufferId id) {
-  return id != kNone && !context.uses[id].writes.empty() && context.writer(id) != kNone;
+  return id != kNone && !context.uses[id].writes.empty() &&
+         context.writer(id) != kNone;
 }
 
-/// What a step leaves is what its kernels have computed: no old value that copies brought there.
-static void checkResult(Context &context, uint32_t id, const std::vector<BufferId> &origins) {
+/// What a step leaves is what its kernels have computed: no old value that
+/// copies brought there.
+static void checkResult(Context &context, uint32_t id,
+                        const std::vector<BufferId> &origins) {
   const TensorT &t = *context.schedule.tensors[id];
-  if (t.exit < 0 || t.exit == t.entry || t.role == Role::Input || context.uses[t.exit].writes.empty()) {
+  if (t.exit < 0 || t.exit == t.entry || t.role == Role::Input ||
+      context.uses[t.exit].writes.empty()) {
     return;
   }
   BufferId origin = origins[t.exit];
   if (!isMade(context, origin)) {
-    context.report("P9", "the exit of " + context.describeTensor(id) + ", " + context.describeBuffer(t.exit) +
+    context.report("P9", "the exit of " + context.describeTensor(id) + ", " +
+                             context.describeBuffer(t.exit) +
                              ", gets its value by copies" +
-                             (origin == kNone ? std::string(" in a circle")
-                                              : " from " + context.describeBuffer(origin)) +
+                             (origin == kNone
+                                  ? std::string(" in a circle")
+                                  : " from " + context.describeBuffer(origin)) +
                              ", expected one that a launch has written");
   }
 }
 
-/// One launch makes the value of a tensor; with two, copies could bring back or leave the wrong one. Only a tensor that
-/// is to be computed again has more, which all make the same value.
-static void checkMakers(Context &context, const std::vector<BufferId> &origins) {
+/// One launch makes the value of a tensor; with two, copies could bring back or
+/// leave the wrong one. Only a tensor that is to be computed again has more,
+/// which all make the same value.
+static void checkMakers(Context &context,
+                        const std::vector<BufferId> &origins) {
   std::vector<BufferId> maker(context.schedule.tensors.size(), kNone);
   for (BufferId id = 0; id < context.uses.size(); ++id) {
     int32_t tensor = context.buffer(id).tensor;
@@ -102,17 +125,26 @@ static void checkMakers(Context &context, const std::vector<BufferId> &origins) 
       continue;
     }
     const TensorT &t = *context.schedule.tensors[tensor];
-    std::string makes = context.describeCommand(context.writer(id)) + " writes " + context.describeBuffer(id);
+    std::string makes = context.describeCommand(context.writer(id)) +
+                        " writes " + context.describeBuffer(id);
     if (t.role == Role::Input) {
-      context.report("P4", makes + ", a value of input " + context.describeTensor(tensor) +
+      context.report("P4", makes + ", a value of input " +
+                               context.describeTensor(tensor) +
                                ", which only the host gives");
-    } else if (context.isPersistent(tensor) && t.exit >= 0 && origins[t.exit] != id) {
-      context.report("P9", makes + ", a new value of persistent " + context.describeTensor(tensor) +
-                               ", which is lost: " + context.describeBuffer(t.exit) + ", its exit, has another");
+    } else if (context.isPersistent(tensor) && t.exit >= 0 &&
+               origins[t.exit] != id) {
+      context.report("P9",
+                     makes + ", a new value of persistent " +
+                         context.describeTensor(tensor) +
+                         ", which is lost: " + context.describeBuffer(t.exit) +
+                         ", its exit, has another");
     } else if (maker[tensor] != kNone && t.decision != Decision::Recompute) {
-      context.report("P4", context.describeCommand(context.writer(maker[tensor])) + " writes " +
-                               context.describeBuffer(maker[tensor]) + ", and " + makes + ", both values of " +
-                               context.describeTensor(tensor) + ", which is not to be recomputed");
+      context.report("P4",
+                     context.describeCommand(context.writer(maker[tensor])) +
+                         " writes " + context.describeBuffer(maker[tensor]) +
+                         ", and " + makes + ", both values of " +
+                         context.describeTensor(tensor) +
+                         ", which is not to be recomputed");
     }
     maker[tensor] = id;
   }
@@ -129,17 +161,21 @@ static void checkTensor(Context &context, uint32_t id) {
   if (t.role == Role::Input) {
     checkExchanged(context, id, t.entry, "input", "entry");
   } else if (t.entry >= 0) {
-    context.report("P9", context.describeTensor(id) + " has an entry, expected one only of inputs, parameters and states");
+    context.report("P9", context.describeTensor(id) +
+                             " has an entry, expected one only of inputs, "
+                             "parameters and states");
   }
   if (t.role == Role::Output) {
     checkExchanged(context, id, t.exit, "output", "exit");
   }
   if (t.exit >= 0 && context.uses[t.exit].writes.empty()) {
-    context.report("P9", "no command writes " + context.describeBuffer(t.exit) + ", the exit of " +
-                             context.describeTensor(id));
+    context.report("P9", "no command writes " + context.describeBuffer(t.exit) +
+                             ", the exit of " + context.describeTensor(id));
   }
-  if (t.gradient_of >= 0 && context.schedule.tensors[t.gradient_of]->role != Role::Parameter) {
-    context.report("P9", context.describeTensor(id) + " is the gradient of " + context.describeTensor(t.gradient_of) +
+  if (t.gradient_of >= 0 &&
+      context.schedule.tensors[t.gradient_of]->role != Role::Parameter) {
+    context.report("P9", context.describeTensor(id) + " is the gradient of " +
+                             context.describeTensor(t.gradient_of) +
                              ", expected a parameter");
   }
 }

@@ -1,4 +1,5 @@
-//===- Streams.cpp - P6: roles of streams ----------------------------------------------------------------------===//
+//===- Streams.cpp - P6: roles of streams
+//----------------------------------------------------------------------===//
 
 #include "runtime/check/Rules.h"
 
@@ -21,12 +22,14 @@ static const char *kindName(StreamKind kind) {
 static void checkLaunch(Context &context, CommandId id) {
   const CommandT &c = context.command(id);
   if (context.stream(id).kind != StreamKind::Compute) {
-    context.report("P6", context.describeCommand(id) + " is a kernel on a " + kindName(context.stream(id).kind) +
+    context.report("P6", context.describeCommand(id) + " is a kernel on a " +
+                             kindName(context.stream(id).kind) +
                              " stream, expected a compute stream");
   }
   auto checkOnDevice = [&](BufferId buffer) {
     if (context.buffer(buffer).arena != Arena::Device) {
-      context.report("P6", context.describeCommand(id) + " takes " + context.describeBuffer(buffer) +
+      context.report("P6", context.describeCommand(id) + " takes " +
+                               context.describeBuffer(buffer) +
                                ", expected a buffer on the device");
     }
   };
@@ -44,13 +47,18 @@ static void checkCopy(Context &context, CommandId id) {
   BufferId source = c.reads[0].buffer();
   BufferId target = c.writes[0].buffer();
   if (kind == StreamKind::Compute) {
-    context.report("P6", context.describeCommand(id) + " is a copy on a compute stream, expected a copy stream");
+    context.report(
+        "P6", context.describeCommand(id) +
+                  " is a copy on a compute stream, expected a copy stream");
     return;
   }
   Arena from = kind == StreamKind::DeviceToHost ? Arena::Device : Arena::Host;
-  if (context.buffer(source).arena != from || context.buffer(target).arena == from) {
-    context.report("P6", context.describeCommand(id) + " copies from " + context.describeBuffer(source) + " to " +
-                             context.describeBuffer(target) + " on a " + kindName(kind) + " stream");
+  if (context.buffer(source).arena != from ||
+      context.buffer(target).arena == from) {
+    context.report("P6", context.describeCommand(id) + " copies from " +
+                             context.describeBuffer(source) + " to " +
+                             context.describeBuffer(target) + " on a " +
+                             kindName(kind) + " stream");
   }
 }
 

@@ -1,4 +1,5 @@
-//===- Checkpoint.cpp ---------------------------------------------------------------------------------------===//
+//===- Checkpoint.cpp
+//---------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Checkpoint.h"
 
@@ -21,7 +22,8 @@ const char *rateKindName(RateSchedule::Kind kind) {
 }
 
 std::optional<RateSchedule::Kind> parseRateKind(const std::string &name) {
-  for (auto kind : {RateSchedule::Kind::Constant, RateSchedule::Kind::Step, RateSchedule::Kind::Cosine}) {
+  for (auto kind : {RateSchedule::Kind::Constant, RateSchedule::Kind::Step,
+                    RateSchedule::Kind::Cosine}) {
     if (name == rateKindName(kind)) {
       return kind;
     }
@@ -30,15 +32,16 @@ std::optional<RateSchedule::Kind> parseRateKind(const std::string &name) {
 }
 
 std::map<std::string, std::string> toMetadata(const RunState &state) {
-  std::map<std::string, std::string> metadata = {{"vdnn.step", std::to_string(state.step)},
-                                                 {"vdnn.seed", std::to_string(state.seed)},
-                                                 {"vdnn.samples", std::to_string(state.samples)},
-                                                 {"vdnn.batch", std::to_string(state.batch)},
-                                                 {"vdnn.rate", format("%.17g", state.rate.base)},
-                                                 {"vdnn.rate_schedule", rateKindName(state.rate.kind)},
-                                                 {"vdnn.rate_factor", format("%.17g", state.rate.factor)},
-                                                 {"vdnn.rate_every", std::to_string(state.rate.every)},
-                                                 {"vdnn.rate_total", std::to_string(state.rate.total)}};
+  std::map<std::string, std::string> metadata = {
+      {"vdnn.step", std::to_string(state.step)},
+      {"vdnn.seed", std::to_string(state.seed)},
+      {"vdnn.samples", std::to_string(state.samples)},
+      {"vdnn.batch", std::to_string(state.batch)},
+      {"vdnn.rate", format("%.17g", state.rate.base)},
+      {"vdnn.rate_schedule", rateKindName(state.rate.kind)},
+      {"vdnn.rate_factor", format("%.17g", state.rate.factor)},
+      {"vdnn.rate_every", std::to_string(state.rate.every)},
+      {"vdnn.rate_total", std::to_string(state.rate.total)}};
   if (state.shuffle) {
     metadata["vdnn.shuffle"] = std::to_string(*state.shuffle);
   }
@@ -49,7 +52,8 @@ namespace {
 
 class MetadataReader {
 public:
-  explicit MetadataReader(const std::map<std::string, std::string> &metadata) : metadata_(metadata) {}
+  explicit MetadataReader(const std::map<std::string, std::string> &metadata)
+      : metadata_(metadata) {}
 
   bool has(const std::string &name) const { return metadata_.count(name) != 0; }
 
@@ -61,7 +65,8 @@ public:
       return;
     }
     const std::string &text = found->second;
-    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+    auto [end, code] =
+        std::from_chars(text.data(), text.data() + text.size(), number);
     if (code != std::errc() || end != text.data() + text.size()) {
       fail(name);
     }
@@ -82,7 +87,8 @@ private:
 
 } // namespace
 
-Result<RunState> fromMetadata(const std::map<std::string, std::string> &metadata) {
+Result<RunState>
+fromMetadata(const std::map<std::string, std::string> &metadata) {
   MetadataReader reader(metadata);
   RunState state;
   reader.read("vdnn.step", state.step);
@@ -96,13 +102,15 @@ Result<RunState> fromMetadata(const std::map<std::string, std::string> &metadata
   if (reader.has("vdnn.shuffle")) {
     reader.read("vdnn.shuffle", state.shuffle.emplace());
   }
-  if (std::optional<RateSchedule::Kind> kind = parseRateKind(reader.text("vdnn.rate_schedule"))) {
+  if (std::optional<RateSchedule::Kind> kind =
+          parseRateKind(reader.text("vdnn.rate_schedule"))) {
     state.rate.kind = *kind;
   } else {
     reader.fail("vdnn.rate_schedule");
   }
   if (!reader.bad().empty()) {
-    return Error{"its metadata entry '" + reader.bad() + "' is missing or malformed"};
+    return Error{"its metadata entry '" + reader.bad() +
+                 "' is missing or malformed"};
   }
   return state;
 }

@@ -1,4 +1,5 @@
-//===- Checkpoint.h - what a checkpoint says beside its tensors ---------------------------------------------===//
+//===- Checkpoint.h - what a checkpoint says beside its tensors
+//---------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_CHECKPOINT_H
 #define VDNN_RUNTIME_EXEC_CHECKPOINT_H
@@ -13,7 +14,8 @@
 
 namespace vdnn::rt {
 
-/// Where a run stands. Stored as text in the file's metadata, under names that begin with "vdnn.".
+/// Where a run stands. Stored as text in the file's metadata, under names that
+/// begin with "vdnn.".
 struct RunState {
   uint64_t step = 0;
   uint64_t seed = 0;
@@ -26,7 +28,8 @@ struct RunState {
 std::map<std::string, std::string> toMetadata(const RunState &state);
 
 /// An error where an entry is missing or no number.
-Result<RunState> fromMetadata(const std::map<std::string, std::string> &metadata);
+Result<RunState>
+fromMetadata(const std::map<std::string, std::string> &metadata);
 
 /// "constant", "step" or "cosine".
 const char *rateKindName(RateSchedule::Kind kind);

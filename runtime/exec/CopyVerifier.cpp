@@ -1,4 +1,5 @@
-//===- CopyVerifier.cpp - what comes back is what left ------------------------------------------------------===//
+//===- CopyVerifier.cpp - what comes back is what left
+//------------------------------------------------------===//
 
 #include "runtime/exec/Observers.h"
 #include "runtime/support/Format.h"
@@ -17,22 +18,28 @@ public:
     return {};
   }
 
-  // The copy's own stream still orders the range: it is given up, or handed on, by an event recorded after the copy.
-  Status after(const schedule::ScheduleT &schedule, Device &device, uint32_t index) override {
+  // The copy's own stream still orders the range: it is given up, or handed on,
+  // by an event recorded after the copy.
+  Status after(const schedule::ScheduleT &schedule, Device &device,
+               uint32_t index) override {
     const schedule::CommandT &command = *schedule.commands[index];
     if (command.kind != schedule::CommandKind::Copy) {
       return {};
     }
-    const schedule::BufferT &source = *schedule.buffers[command.reads[0].buffer()];
-    const schedule::BufferT &destination = *schedule.buffers[command.writes[0].buffer()];
+    const schedule::BufferT &source =
+        *schedule.buffers[command.reads[0].buffer()];
+    const schedule::BufferT &destination =
+        *schedule.buffers[command.writes[0].buffer()];
     if (destination.arena == schedule::Arena::Host) {
       std::vector<std::byte> &bytes = left_[command.writes[0].buffer()];
       bytes.resize(source.bytes);
       return device.tap(command.stream, source.arena, source.offset, bytes);
     }
-    Return entry{index, command.reads[0].buffer(), std::vector<std::byte>(destination.bytes)};
+    Return entry{index, command.reads[0].buffer(),
+                 std::vector<std::byte>(destination.bytes)};
     returned_.push_back(std::move(entry));
-    return device.tap(command.stream, destination.arena, destination.offset, returned_.back().bytes);
+    return device.tap(command.stream, destination.arena, destination.offset,
+                      returned_.back().bytes);
   }
 
   Status stepEnds(const schedule::ScheduleT &schedule, Device &) override {
@@ -42,11 +49,15 @@ public:
         continue;
       }
       const std::vector<std::byte> &sent = found->second;
-      if (sent.size() != entry.bytes.size() || std::memcmp(sent.data(), entry.bytes.data(), sent.size()) != 0) {
+      if (sent.size() != entry.bytes.size() ||
+          std::memcmp(sent.data(), entry.bytes.data(), sent.size()) != 0) {
         int32_t tensor = schedule.buffers[entry.hostBuffer]->tensor;
-        return Error{format("command %u: '%s' came back from the host with other bytes than it left with", entry.command,
-                            tensor >= 0 ? schedule.tensors[tensor]->name.c_str()
-                                        : schedule.buffers[entry.hostBuffer]->name.c_str())};
+        return Error{format(
+            "command %u: '%s' came back from the host with other bytes than it "
+            "left with",
+            entry.command,
+            tensor >= 0 ? schedule.tensors[tensor]->name.c_str()
+                        : schedule.buffers[entry.hostBuffer]->name.c_str())};
       }
     }
     return {};
@@ -65,6 +76,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Observer> createCopyVerifier() { return std::make_unique<CopyVerifier>(); }
+std::unique_ptr<Observer> createCopyVerifier() {
+  return std::make_unique<CopyVerifier>();
+}
 
 } // namespace vdnn::rt

@@ -1,9 +1,13 @@
-//===- Device.h - the whole backend interface ---------------------------------------------------------------===//
+//===- Device.h - the whole backend interface
+//---------------------------------------------------------------===//
 //
-// A device has one device arena, one host arena that copies can reach, one stream per entry of the schedule's stream
-// table, and kernels that are prepared once and launched by index. The executor is the only caller; it calls from one
-// thread. Everything that takes a stream is asynchronous: it returns once the work is queued, and an error of the work itself is
-// returned by `synchronize`. After an error the device refuses further work until it is destroyed.
+// A device has one device arena, one host arena that copies can reach, one
+// stream per entry of the schedule's stream table, and kernels that are
+// prepared once and launched by index. The executor is the only caller; it
+// calls from one thread. Everything that takes a stream is asynchronous: it
+// returns once the work is queued, and an error of the work itself is returned
+// by `synchronize`. After an error the device refuses further work until it is
+// destroyed.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -21,7 +25,8 @@
 
 namespace vdnn::rt {
 
-/// Addresses of one launch, as offsets into the device arena, in the order of the command's reads and writes.
+/// Addresses of one launch, as offsets into the device arena, in the order of
+/// the command's reads and writes.
 struct LaunchArguments {
   std::span<const uint64_t> reads;
   std::span<const uint64_t> writes;
@@ -42,26 +47,37 @@ public:
   /// "cpu", "cuda"; what schedules name as their target's kind.
   virtual std::string kind() const = 0;
 
-  /// Library versions, instruction set, threads: what the choice of kernels and the sizes of workspaces depend on.
+  /// Library versions, instruction set, threads: what the choice of kernels and
+  /// the sizes of workspaces depend on.
   virtual std::string fingerprint() const = 0;
 
-  /// Takes exactly these bytes, once, before anything else. Both arenas are aligned to 4096 bytes.
-  virtual Status allocate(uint64_t deviceBytes, uint64_t hostBytes, std::span<const schedule::StreamT> streams,
+  /// Takes exactly these bytes, once, before anything else. Both arenas are
+  /// aligned to 4096 bytes.
+  virtual Status allocate(uint64_t deviceBytes, uint64_t hostBytes,
+                          std::span<const schedule::StreamT> streams,
                           uint32_t eventCount) = 0;
 
-  /// The host arena; valid until the device is destroyed. The caller orders its own accesses by `synchronize`.
+  /// The host arena; valid until the device is destroyed. The caller orders its
+  /// own accesses by `synchronize`.
   virtual std::byte *hostArena() = 0;
 
-  /// Prepares command number `command` (a Launch); `workspaceBytes` is what the plan gives it. Fails if this device
-  /// does not know the kernel, its algorithm, types or in-place pairs, or needs more workspace.
-  virtual Status prepare(uint32_t command, const schedule::KernelT &kernel, const LaunchTypes &types,
-                         std::span<const schedule::InPlace> inPlace, uint64_t workspaceBytes) = 0;
+  /// Prepares command number `command` (a Launch); `workspaceBytes` is what the
+  /// plan gives it. Fails if this device does not know the kernel, its
+  /// algorithm, types or in-place pairs, or needs more workspace.
+  virtual Status prepare(uint32_t command, const schedule::KernelT &kernel,
+                         const LaunchTypes &types,
+                         std::span<const schedule::InPlace> inPlace,
+                         uint64_t workspaceBytes) = 0;
 
-  virtual Status launch(uint32_t stream, uint32_t command, const LaunchArguments &arguments) = 0;
+  virtual Status launch(uint32_t stream, uint32_t command,
+                        const LaunchArguments &arguments) = 0;
 
-  /// Copies between the arenas, from the one that holds the source to the other.
-  virtual Status copyToHost(uint32_t stream, uint64_t hostOffset, uint64_t deviceOffset, uint64_t bytes) = 0;
-  virtual Status copyToDevice(uint32_t stream, uint64_t deviceOffset, uint64_t hostOffset, uint64_t bytes) = 0;
+  /// Copies between the arenas, from the one that holds the source to the
+  /// other.
+  virtual Status copyToHost(uint32_t stream, uint64_t hostOffset,
+                            uint64_t deviceOffset, uint64_t bytes) = 0;
+  virtual Status copyToDevice(uint32_t stream, uint64_t deviceOffset,
+                              uint64_t hostOffset, uint64_t bytes) = 0;
 
   virtual Status record(uint32_t stream, uint32_t event) = 0;
   virtual Status wait(uint32_t stream, uint32_t event) = 0;
@@ -69,33 +85,46 @@ public:
   /// Waits until all queued work has finished and returns its first error.
   virtual Status synchronize() = 0;
 
-  //===--- outside the plan: loading, saving, debug modes -------------------------------------------------===//
+  //===--- outside the plan: loading, saving, debug modes
+  //-------------------------------------------------===//
 
-  /// Blocking copies between memory of the caller and the device arena. Only while no work is queued.
-  virtual Status upload(uint64_t deviceOffset, std::span<const std::byte> source) = 0;
-  virtual Status download(uint64_t deviceOffset, std::span<std::byte> destination) = 0;
+  /// Blocking copies between memory of the caller and the device arena. Only
+  /// while no work is queued.
+  virtual Status upload(uint64_t deviceOffset,
+                        std::span<const std::byte> source) = 0;
+  virtual Status download(uint64_t deviceOffset,
+                          std::span<std::byte> destination) = 0;
 
-  /// Queues a copy of device (or host arena) bytes to memory of the caller, which stays valid until `synchronize`.
-  virtual Status tap(uint32_t stream, schedule::Arena arena, uint64_t offset, std::span<std::byte> destination) = 0;
+  /// Queues a copy of device (or host arena) bytes to memory of the caller,
+  /// which stays valid until `synchronize`.
+  virtual Status tap(uint32_t stream, schedule::Arena arena, uint64_t offset,
+                     std::span<std::byte> destination) = 0;
 
-  /// Queues a fill with a byte (debug mode --poison) or a delay (debug mode --jitter).
-  virtual Status fill(uint32_t stream, schedule::Arena arena, uint64_t offset, uint64_t bytes, std::byte value) = 0;
+  /// Queues a fill with a byte (debug mode --poison) or a delay (debug mode
+  /// --jitter).
+  virtual Status fill(uint32_t stream, schedule::Arena arena, uint64_t offset,
+                      uint64_t bytes, std::byte value) = 0;
   virtual Status delay(uint32_t stream, uint64_t nanoseconds) = 0;
 
-  /// Runs `mark` on the stream when everything queued before has finished; for traces. The function must not block.
+  /// Runs `mark` on the stream when everything queued before has finished; for
+  /// traces. The function must not block.
   virtual Status callback(uint32_t stream, std::function<void()> mark) = 0;
 
-  /// The device's clock, ns from an arbitrary origin: that of a simulator while it calls a `mark`, else the time of day.
+  /// The device's clock, ns from an arbitrary origin: that of a simulator while
+  /// it calls a `mark`, else the time of day.
   virtual int64_t nowNs() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
         .count();
   }
 
-  /// False of a simulator: it runs plans of every kind, and what it computes means nothing.
+  /// False of a simulator: it runs plans of every kind, and what it computes
+  /// means nothing.
   virtual bool computes() const { return true; }
 };
 
-/// oneDNN on the CPU. One thread per stream; `threads` compute threads (0: all cores).
+/// oneDNN on the CPU. One thread per stream; `threads` compute threads (0: all
+/// cores).
 std::unique_ptr<Device> createCpuDevice(unsigned threads = 0);
 
 } // namespace vdnn::rt

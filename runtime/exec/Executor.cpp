@@ -1,4 +1,5 @@
-//===- Executor.cpp -----------------------------------------------------------------------------------------===//
+//===- Executor.cpp
+//-----------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Executor.h"
 
@@ -22,19 +23,22 @@ bool isConstant(const schedule::TensorT &tensor) {
 
 bool isReserved(const schedule::TensorT &tensor) {
   return tensor.role == Role::Input &&
-         (tensor.name == "vdnn.rate" || tensor.name == "vdnn.step" || tensor.name == "vdnn.seed");
+         (tensor.name == "vdnn.rate" || tensor.name == "vdnn.step" ||
+          tensor.name == "vdnn.seed");
 }
 
 bool isTraining(const schedule::ScheduleT &schedule) {
   for (const auto &tensor : schedule.tensors) {
-    if (tensor->role == Role::Gradient || (isPersistent(*tensor) && tensor->exit != tensor->entry)) {
+    if (tensor->role == Role::Gradient ||
+        (isPersistent(*tensor) && tensor->exit != tensor->entry)) {
       return true;
     }
   }
   return false;
 }
 
-std::vector<Violation> findViolations(const schedule::ScheduleT &schedule, const Device &device) {
+std::vector<Violation> findViolations(const schedule::ScheduleT &schedule,
+                                      const Device &device) {
   std::vector<Violation> violations = check(schedule);
   if (!violations.empty() || !device.computes()) {
     return violations;
@@ -42,11 +46,14 @@ std::vector<Violation> findViolations(const schedule::ScheduleT &schedule, const
   const schedule::DeviceT &target = *schedule.target;
   if (target.kind == "model") {
     return {{"P11", "the plan is for '" + target.name +
-                        "', which exists only as a cost model: run it with --device sim, or plan for this device"}};
+                        "', which exists only as a cost model: run it with "
+                        "--device sim, or plan for this device"}};
   }
   if (target.kind == device.kind() && target.fingerprint.empty()) {
-    return {{"P11", "the plan does not say which machine it is made for (its target's fingerprint is empty), this device is '" +
-                        device.fingerprint() + "'; plan again on this machine"}};
+    return {{"P11", "the plan does not say which machine it is made for (its "
+                    "target's fingerprint is empty), this device is '" +
+                        device.fingerprint() +
+                        "'; plan again on this machine"}};
   }
   return checkDevice(schedule, device.kind(), device.fingerprint());
 }
@@ -58,14 +65,19 @@ Status admit(const schedule::ScheduleT &schedule, const Device &device) {
   }
   std::string list = toString(violations, violations.size());
   list.pop_back(); // the last line feed
-  return Error{format("the plan breaks invariants in %zu places and is refused\n", violations.size()) + list};
+  return Error{
+      format("the plan breaks invariants in %zu places and is refused\n",
+             violations.size()) +
+      list};
 }
 
-Result<std::unique_ptr<Executor>> Executor::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device) {
+Result<std::unique_ptr<Executor>>
+Executor::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device) {
   if (Status status = admit(schedule, *device); !status) {
     return status.error();
   }
-  std::unique_ptr<Executor> executor(new Executor(std::move(schedule), std::move(device)));
+  std::unique_ptr<Executor> executor(
+      new Executor(std::move(schedule), std::move(device)));
   if (Status status = executor->prepare(); !status) {
     return status.error();
   }
@@ -78,7 +90,8 @@ Status Executor::prepare() {
     streams.push_back(*stream);
   }
   if (Status status =
-          device_->allocate(schedule_.device_arena, schedule_.host_arena, streams, schedule_.event_count);
+          device_->allocate(schedule_.device_arena, schedule_.host_arena,
+                            streams, schedule_.event_count);
       !status) {
     return status;
   }
@@ -89,7 +102,8 @@ Status Executor::prepare() {
     }
     if (Status status = prepareLaunch(i); !status) {
       const schedule::CommandT &command = *schedule_.commands[i];
-      return Error{format("command %u ('%s', from '%s'): ", i, schedule_.kernels[command.kernel]->kind.c_str(),
+      return Error{format("command %u ('%s', from '%s'): ", i,
+                          schedule_.kernels[command.kernel]->kind.c_str(),
                           command.location.c_str()) +
                    status.message()};
     }
@@ -117,13 +131,15 @@ Status Executor::prepareLaunch(uint32_t index) {
     launch.arguments.workspace = workspace.offset;
     launch.arguments.workspaceBytes = workspace.bytes;
   }
-  return device_->prepare(index, *schedule_.kernels[command.kernel], {reads, writes}, command.in_place,
+  return device_->prepare(index, *schedule_.kernels[command.kernel],
+                          {reads, writes}, command.in_place,
                           launch.arguments.workspaceBytes);
 }
 
 Status Executor::steps(uint64_t count) {
   if (failed_) {
-    return Error{"an earlier step failed and left its values undefined: load the plan again"};
+    return Error{"an earlier step failed and left its values undefined: load "
+                 "the plan again"};
   }
   Status status = runSteps(count);
   failed_ = !status;
@@ -139,7 +155,8 @@ Status Executor::runSteps(uint64_t count) {
   for (uint64_t step = 0; step < count; ++step) {
     for (uint32_t i = 0; i < schedule_.commands.size(); ++i) {
       if (Status status = submit(i); !status) {
-        // The command's own error is the one to report; what was queued still has to end before anybody reads memory.
+        // The command's own error is the one to report; what was queued still
+        // has to end before anybody reads memory.
         static_cast<void>(device_->synchronize().ok());
         return status;
       }
@@ -172,14 +189,18 @@ Status Executor::submit(uint32_t index) {
     status = submitCopy(command);
     break;
   case CommandKind::Record:
-    status = device_->record(command.stream, static_cast<uint32_t>(command.event));
+    status =
+        device_->record(command.stream, static_cast<uint32_t>(command.event));
     break;
   case CommandKind::Wait:
-    status = device_->wait(command.stream, static_cast<uint32_t>(command.event));
+    status =
+        device_->wait(command.stream, static_cast<uint32_t>(command.event));
     break;
   }
   if (!status) {
-    return Error{format("command %u ('%s'): ", index, command.location.c_str()) + status.message()};
+    return Error{
+        format("command %u ('%s'): ", index, command.location.c_str()) +
+        status.message()};
   }
   for (Observer *observer : observers_) {
     if (Status result = observer->after(schedule_, *device_, index); !result) {
@@ -189,20 +210,26 @@ Status Executor::submit(uint32_t index) {
   return {};
 }
 
-Status Executor::submitLaunch(uint32_t index, const schedule::CommandT &command) {
+Status Executor::submitLaunch(uint32_t index,
+                              const schedule::CommandT &command) {
   return device_->launch(command.stream, index, launches_[index].arguments);
 }
 
 Status Executor::submitCopy(const schedule::CommandT &command) {
-  const schedule::BufferT &source = *schedule_.buffers[command.reads[0].buffer()];
-  const schedule::BufferT &destination = *schedule_.buffers[command.writes[0].buffer()];
+  const schedule::BufferT &source =
+      *schedule_.buffers[command.reads[0].buffer()];
+  const schedule::BufferT &destination =
+      *schedule_.buffers[command.writes[0].buffer()];
   if (destination.arena == schedule::Arena::Host) {
-    return device_->copyToHost(command.stream, destination.offset, source.offset, source.bytes);
+    return device_->copyToHost(command.stream, destination.offset,
+                               source.offset, source.bytes);
   }
-  return device_->copyToDevice(command.stream, destination.offset, source.offset, source.bytes);
+  return device_->copyToDevice(command.stream, destination.offset,
+                               source.offset, source.bytes);
 }
 
-//===--- values ---------------------------------------------------------------------------------------------===//
+//===--- values
+//---------------------------------------------------------------------------------------------===//
 
 std::optional<uint32_t> Executor::find(const std::string &name) const {
   for (uint32_t i = 0; i < schedule_.tensors.size(); ++i) {
@@ -215,22 +242,28 @@ std::optional<uint32_t> Executor::find(const std::string &name) const {
 
 std::span<std::byte> Executor::inputBytes(uint32_t tensor) {
   const schedule::TensorT &input = *schedule_.tensors[tensor];
-  return {device_->hostArena() + schedule_.buffers[input.entry]->offset, input.bytes};
+  return {device_->hostArena() + schedule_.buffers[input.entry]->offset,
+          input.bytes};
 }
 
 Status Executor::write(uint32_t index, const HostTensor &value) {
   const schedule::TensorT &tensor = *schedule_.tensors[index];
   if (tensor.entry < 0) {
-    return Error{"tensor '" + tensor.name + "' has no value when a step begins"};
+    return Error{"tensor '" + tensor.name +
+                 "' has no value when a step begins"};
   }
-  if (value.element != tensor.type->element || value.shape != tensor.type->shape) {
-    return Error{"tensor '" + tensor.name + "' takes " + formatShape(tensor.type->shape) + " of " +
-                 elementName(tensor.type->element) + ", got " + formatShape(value.shape) + " of " +
+  if (value.element != tensor.type->element ||
+      value.shape != tensor.type->shape) {
+    return Error{"tensor '" + tensor.name + "' takes " +
+                 formatShape(tensor.type->shape) + " of " +
+                 elementName(tensor.type->element) + ", got " +
+                 formatShape(value.shape) + " of " +
                  elementName(value.element)};
   }
   const schedule::BufferT &buffer = *schedule_.buffers[tensor.entry];
   if (buffer.arena == schedule::Arena::Host) {
-    fromRowMajor(*tensor.type, value.data, {device_->hostArena() + buffer.offset, tensor.bytes});
+    fromRowMajor(*tensor.type, value.data,
+                 {device_->hostArena() + buffer.offset, tensor.bytes});
     return {};
   }
   if (tensor.type->layout == schedule::Layout::RowMajor) {
@@ -249,13 +282,15 @@ Result<HostTensor> Executor::read(uint32_t index) {
   const schedule::BufferT &buffer = *schedule_.buffers[tensor.exit];
   std::vector<std::byte> bytes(tensor.bytes);
   if (buffer.arena == schedule::Arena::Host) {
-    std::memcpy(bytes.data(), device_->hostArena() + buffer.offset, bytes.size());
+    std::memcpy(bytes.data(), device_->hostArena() + buffer.offset,
+                bytes.size());
   } else if (Status status = device_->download(buffer.offset, bytes); !status) {
     return status.error();
   }
   std::vector<std::byte> rowMajor(tensor.bytes);
   toRowMajor(*tensor.type, bytes, rowMajor);
-  return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape, std::move(rowMajor));
+  return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape,
+                        std::move(rowMajor));
 }
 
 } // namespace vdnn::rt

@@ -1,4 +1,5 @@
-//===- Executor.h - runs a schedule step by step ------------------------------------------------------------===//
+//===- Executor.h - runs a schedule step by step
+//------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_EXECUTOR_H
 #define VDNN_RUNTIME_EXEC_EXECUTOR_H
@@ -14,40 +15,50 @@
 
 namespace vdnn::rt {
 
-/// Why `device` may not run `schedule`; empty where it may: the plan is sound, breaks no invariant, and is made for this
-/// device (P11). A simulator runs plans of every device.
-std::vector<Violation> findViolations(const schedule::ScheduleT &schedule, const Device &device);
+/// Why `device` may not run `schedule`; empty where it may: the plan is sound,
+/// breaks no invariant, and is made for this device (P11). A simulator runs
+/// plans of every device.
+std::vector<Violation> findViolations(const schedule::ScheduleT &schedule,
+                                      const Device &device);
 
 /// The same as an error that lists every violation.
 Status admit(const schedule::ScheduleT &schedule, const Device &device);
 
-/// Not thread-safe. Between steps no work is queued, so the values of tensors may be read and written.
+/// Not thread-safe. Between steps no work is queued, so the values of tensors
+/// may be read and written.
 class Executor {
 public:
-  /// Admits the plan, takes the arenas, prepares the kernels. Nothing is initialised.
-  static Result<std::unique_ptr<Executor>> create(schedule::ScheduleT schedule, std::unique_ptr<Device> device);
+  /// Admits the plan, takes the arenas, prepares the kernels. Nothing is
+  /// initialised.
+  static Result<std::unique_ptr<Executor>>
+  create(schedule::ScheduleT schedule, std::unique_ptr<Device> device);
 
   const schedule::ScheduleT &schedule() const { return schedule_; }
   Device &device() { return *device_; }
 
-  /// Calls the observer from now on; it must outlive the executor's last step. Observers are called in this order.
+  /// Calls the observer from now on; it must outlive the executor's last step.
+  /// Observers are called in this order.
   void observe(Observer &observer) { observers_.push_back(&observer); }
 
-  /// Submits one step and waits for its end. After an error nothing more can be run.
+  /// Submits one step and waits for its end. After an error nothing more can be
+  /// run.
   Status step() { return steps(1); }
 
-  /// Submits `count` steps, one behind the other, and waits for the end of the last: only the plan's own events order one step
-  /// after another. All read the same inputs. Observers see one long step: those that keep bytes by command are not for this.
+  /// Submits `count` steps, one behind the other, and waits for the end of the
+  /// last: only the plan's own events order one step after another. All read
+  /// the same inputs. Observers see one long step: those that keep bytes by
+  /// command are not for this.
   Status steps(uint64_t count);
 
   /// Number of the tensor of that name, if any.
   std::optional<uint32_t> find(const std::string &name) const;
 
-  /// Sets the value that an input or persistent tensor has when the next step begins. `value` has exactly the tensor's
-  /// element type and shape.
+  /// Sets the value that an input or persistent tensor has when the next step
+  /// begins. `value` has exactly the tensor's element type and shape.
   Status write(uint32_t tensor, const HostTensor &value);
 
-  /// Value of an output or persistent tensor after the last step (a persistent one: also before the first).
+  /// Value of an output or persistent tensor after the last step (a persistent
+  /// one: also before the first).
   Result<HostTensor> read(uint32_t tensor);
 
   /// An input's bytes in the host arena, in the tensor's own layout.
@@ -83,10 +94,12 @@ bool isTraining(const schedule::ScheduleT &schedule);
 /// Parameters and states: what lives from step to step.
 bool isPersistent(const schedule::TensorT &tensor);
 
-/// A constant of the model: a state that belongs to the plan, not to a checkpoint.
+/// A constant of the model: a state that belongs to the plan, not to a
+/// checkpoint.
 bool isConstant(const schedule::TensorT &tensor);
 
-/// An input that the runtime feeds itself: `vdnn.rate`, `vdnn.step`, `vdnn.seed`.
+/// An input that the runtime feeds itself: `vdnn.rate`, `vdnn.step`,
+/// `vdnn.seed`.
 bool isReserved(const schedule::TensorT &tensor);
 
 } // namespace vdnn::rt

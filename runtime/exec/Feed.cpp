@@ -1,4 +1,5 @@
-//===- Feed.cpp ---------------------------------------------------------------------------------------------===//
+//===- Feed.cpp
+//---------------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Feed.h"
 
@@ -30,17 +31,24 @@ Result<HostTensor> readTensorFile(const std::string &path) {
   return Error{"'" + path + "' is neither a .npy nor a .pb file"};
 }
 
-/// Integers of an input that a loss takes as class indices must name a class; others are 0 or 1.
+/// Integers of an input that a loss takes as class indices must name a class;
+/// others are 0 or 1.
 int64_t integerRange(const schedule::ScheduleT &schedule, uint32_t tensor) {
   for (const auto &command : schedule.commands) {
     if (command->kind != schedule::CommandKind::Launch ||
-        !schedule.kernels[command->kernel]->kind.starts_with("softmax_cross_entropy") || command->reads.size() < 2) {
+        !schedule.kernels[command->kernel]->kind.starts_with(
+            "softmax_cross_entropy") ||
+        command->reads.size() < 2) {
       continue;
     }
-    const std::vector<int64_t> &logits = schedule.types[command->reads[0].type()]->shape;
-    bool reads = std::any_of(command->reads.begin() + 1, command->reads.end(), [&](const schedule::Operand &operand) {
-      return schedule.buffers[operand.buffer()]->tensor == static_cast<int32_t>(tensor);
-    });
+    const std::vector<int64_t> &logits =
+        schedule.types[command->reads[0].type()]->shape;
+    bool reads =
+        std::any_of(command->reads.begin() + 1, command->reads.end(),
+                    [&](const schedule::Operand &operand) {
+                      return schedule.buffers[operand.buffer()]->tensor ==
+                             static_cast<int32_t>(tensor);
+                    });
     if (reads && logits.size() >= 2) {
       return std::max<int64_t>(logits[1], 1);
     }
@@ -50,7 +58,8 @@ int64_t integerRange(const schedule::ScheduleT &schedule, uint32_t tensor) {
 
 } // namespace
 
-Result<Feed> Feed::create(const schedule::ScheduleT &schedule, const FeedOptions &options) {
+Result<Feed> Feed::create(const schedule::ScheduleT &schedule,
+                          const FeedOptions &options) {
   Feed feed;
   feed.seed_ = options.shuffle;
   std::map<std::string, std::string> sources = options.sources;
@@ -66,14 +75,16 @@ Result<Feed> Feed::create(const schedule::ScheduleT &schedule, const FeedOptions
     if (found != sources.end()) {
       sources.erase(found);
     }
-    Status status = source == "synthetic" ? feed.addSynthetic(schedule, i, options.seed) : feed.addSource(schedule, i, source);
+    Status status = source == "synthetic"
+                        ? feed.addSynthetic(schedule, i, options.seed)
+                        : feed.addSource(schedule, i, source);
     if (!status) {
       return status.error();
     }
   }
   if (!sources.empty()) {
-    return Error{"the plan has no input '" + sources.begin()->first + "', its inputs are " +
-                 (names.empty() ? "none" : names)};
+    return Error{"the plan has no input '" + sources.begin()->first +
+                 "', its inputs are " + (names.empty() ? "none" : names)};
   }
   if (Status status = feed.agree(schedule, options.partial); !status) {
     return status.error();
@@ -81,7 +92,8 @@ Result<Feed> Feed::create(const schedule::ScheduleT &schedule, const FeedOptions
   return feed;
 }
 
-Status Feed::addSource(const schedule::ScheduleT &schedule, uint32_t index, const std::string &path) {
+Status Feed::addSource(const schedule::ScheduleT &schedule, uint32_t index,
+                       const std::string &path) {
   const schedule::TensorT &tensor = *schedule.tensors[index];
   Result<HostTensor> data = readTensorFile(path);
   if (!data) {
@@ -90,40 +102,52 @@ Status Feed::addSource(const schedule::ScheduleT &schedule, uint32_t index, cons
   const std::vector<int64_t> &shape = tensor.type->shape;
   bool batched = !shape.empty();
   bool fits = data->shape.size() == shape.size() &&
-              (shape.empty() || std::equal(shape.begin() + 1, shape.end(), data->shape.begin() + 1));
+              (shape.empty() || std::equal(shape.begin() + 1, shape.end(),
+                                           data->shape.begin() + 1));
   if (!fits) {
-    return Error{"'" + path + "' has shape " + formatShape(data->shape) + ", input '" + tensor.name +
-                 "' takes batches of " + formatShape(shape) + ": all but the first dimension must agree"};
+    return Error{"'" + path + "' has shape " + formatShape(data->shape) +
+                 ", input '" + tensor.name + "' takes batches of " +
+                 formatShape(shape) +
+                 ": all but the first dimension must agree"};
   }
   if (!convertsExactly(data->element, tensor.type->element)) {
-    return Error{"'" + path + "' holds " + elementName(data->element) + ", input '" + tensor.name + "' takes " +
-                 elementName(tensor.type->element) + ": not every value would stay exact, so convert it when saving"};
+    return Error{
+        "'" + path + "' holds " + elementName(data->element) + ", input '" +
+        tensor.name + "' takes " + elementName(tensor.type->element) +
+        ": not every value would stay exact, so convert it when saving"};
   }
   sources_.push_back({index, std::move(*data), batched});
   return {};
 }
 
-Status Feed::addSynthetic(const schedule::ScheduleT &schedule, uint32_t index, uint64_t seed) {
+Status Feed::addSynthetic(const schedule::ScheduleT &schedule, uint32_t index,
+                          uint64_t seed) {
   const schedule::TensorT &tensor = *schedule.tensors[index];
   ElementType element = tensor.type->element;
   std::vector<std::byte> bytes(tensor.bytes);
   uint64_t stream = hashName(tensor.name);
   size_t size = schedule::elementBytes(element);
-  bool floating = element == ElementType::F32 || element == ElementType::F64 || element == ElementType::F16 ||
-                  element == ElementType::BF16;
+  bool floating = element == ElementType::F32 || element == ElementType::F64 ||
+                  element == ElementType::F16 || element == ElementType::BF16;
   if (floating) {
-    if (Status status = fillRandom(schedule::InitialKind::Normal, 0, 1, seed, stream, element, bytes); !status) {
+    if (Status status = fillRandom(schedule::InitialKind::Normal, 0, 1, seed,
+                                   stream, element, bytes);
+        !status) {
       return status;
     }
   } else {
-    auto range = static_cast<uint64_t>(std::min<int64_t>(integerRange(schedule, index), size == 1 ? 128 : 32768));
+    auto range = static_cast<uint64_t>(std::min<int64_t>(
+        integerRange(schedule, index), size == 1 ? 128 : 32768));
     for (size_t i = 0; i < bytes.size() / size; ++i) {
       uint64_t value = philox(seed, stream, i)[0] % range;
       std::memcpy(bytes.data() + i * size, &value, size); // little endian
     }
   }
   synthetic_.push_back(tensor.name);
-  sources_.push_back({index, makeHostTensor(tensor.name, element, tensor.type->shape, std::move(bytes)), false});
+  sources_.push_back({index,
+                      makeHostTensor(tensor.name, element, tensor.type->shape,
+                                     std::move(bytes)),
+                      false});
   return {};
 }
 
@@ -144,25 +168,33 @@ Status Feed::agree(const schedule::ScheduleT &schedule, bool partial) {
       samples_ = rows;
       batch_ = batch;
     } else if (rows != samples_ || batch != batch_) {
-      return Error{format("'%s' holds %llu samples for batches of %llu, but '%s' holds %llu for batches of %llu",
-                          source.data.name.c_str(), static_cast<unsigned long long>(rows),
-                          static_cast<unsigned long long>(batch), first->data.name.c_str(),
-                          static_cast<unsigned long long>(samples_), static_cast<unsigned long long>(batch_))};
+      return Error{format(
+          "'%s' holds %llu samples for batches of %llu, but '%s' holds %llu "
+          "for batches of %llu",
+          source.data.name.c_str(), static_cast<unsigned long long>(rows),
+          static_cast<unsigned long long>(batch), first->data.name.c_str(),
+          static_cast<unsigned long long>(samples_),
+          static_cast<unsigned long long>(batch_))};
     }
   }
-  if (first && (samples_ == 0 || batch_ == 0 || (!partial && samples_ < batch_))) {
-    return Error{format("'%s' holds %llu samples, fewer than one batch of %llu: plan with a smaller --batch",
-                        first->data.name.c_str(), static_cast<unsigned long long>(samples_),
+  if (first &&
+      (samples_ == 0 || batch_ == 0 || (!partial && samples_ < batch_))) {
+    return Error{format("'%s' holds %llu samples, fewer than one batch of "
+                        "%llu: plan with a smaller --batch",
+                        first->data.name.c_str(),
+                        static_cast<unsigned long long>(samples_),
                         static_cast<unsigned long long>(batch_))};
   }
   if (first) {
-    stepsPerPass_ = partial ? (samples_ + batch_ - 1) / batch_ : samples_ / batch_;
+    stepsPerPass_ =
+        partial ? (samples_ + batch_ - 1) / batch_ : samples_ / batch_;
   }
   return {};
 }
 
 uint64_t Feed::samplesIn(uint64_t step) const {
-  return std::min(batch_, samples_ - std::min(samples_, step % stepsPerPass_ * batch_));
+  return std::min(batch_,
+                  samples_ - std::min(samples_, step % stepsPerPass_ * batch_));
 }
 
 void Feed::shuffle(uint64_t pass) {
@@ -183,24 +215,28 @@ Status Feed::fill(Executor &executor, uint64_t step) {
   shuffle(step / stepsPerPass_);
   uint64_t begin = step % stepsPerPass_ * batch_;
   for (const Source &source : sources_) {
-    const schedule::TensorT &tensor = *executor.schedule().tensors[source.tensor];
+    const schedule::TensorT &tensor =
+        *executor.schedule().tensors[source.tensor];
     std::span<std::byte> destination = executor.inputBytes(source.tensor);
     if (!source.batched) {
       scratch_.resize(tensor.bytes);
-      convert(source.data.data, source.data.element, scratch_, tensor.type->element);
+      convert(source.data.data, source.data.element, scratch_,
+              tensor.type->element);
       fromRowMajor(*tensor.type, scratch_, destination);
       continue;
     }
     size_t rowFrom = source.data.data.size() / samples_;
     size_t rowTo = tensor.bytes / batch_;
-    // Rows are converted one by one: with one sample, a batch's type is the sample's but for the first dimension.
+    // Rows are converted one by one: with one sample, a batch's type is the
+    // sample's but for the first dimension.
     schedule::TypeT rowType = *tensor.type;
     rowType.shape[0] = 1;
     scratch_.resize(rowTo);
     for (uint64_t i = 0; i < batch_; ++i) {
       uint64_t position = (begin + i) % samples_;
       uint64_t row = order_.empty() ? position : order_[position];
-      std::span<const std::byte> in = source.data.data.subspan(row * rowFrom, rowFrom);
+      std::span<const std::byte> in =
+          source.data.data.subspan(row * rowFrom, rowFrom);
       convert(in, source.data.element, scratch_, tensor.type->element);
       fromRowMajor(rowType, scratch_, destination.subspan(i * rowTo, rowTo));
     }

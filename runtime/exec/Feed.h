@@ -1,4 +1,5 @@
-//===- Feed.h - the inputs of each step ---------------------------------------------------------------------===//
+//===- Feed.h - the inputs of each step
+//---------------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_FEED_H
 #define VDNN_RUNTIME_EXEC_FEED_H
@@ -12,23 +13,28 @@
 namespace vdnn::rt {
 
 struct FeedOptions {
-  /// By input: a `.npy` or `.pb` file, or "synthetic". Inputs not named are synthetic.
+  /// By input: a `.npy` or `.pb` file, or "synthetic". Inputs not named are
+  /// synthetic.
   std::map<std::string, std::string> sources;
-  /// Order of the samples: as in the files, or at random, another order each pass.
+  /// Order of the samples: as in the files, or at random, another order each
+  /// pass.
   std::optional<uint64_t> shuffle;
   /// For synthetic data.
   uint64_t seed = 0;
-  /// Whether the last batch of a pass may be short: it is filled up with the pass's first samples. Else the samples that
-  /// do not fill a batch are left out of the pass.
+  /// Whether the last batch of a pass may be short: it is filled up with the
+  /// pass's first samples. Else the samples that do not fill a batch are left
+  /// out of the pass.
   bool partial = false;
 };
 
-/// Where the inputs come from. A file holds samples along its first dimension; a plan takes a batch of them per step. A
-/// scalar's file is used in every step. Element types are converted where every value stays exact.
-/// What step n gets depends on n alone, so a resumed run goes on where it stopped.
+/// Where the inputs come from. A file holds samples along its first dimension;
+/// a plan takes a batch of them per step. A scalar's file is used in every
+/// step. Element types are converted where every value stays exact. What step n
+/// gets depends on n alone, so a resumed run goes on where it stopped.
 class Feed {
 public:
-  static Result<Feed> create(const schedule::ScheduleT &schedule, const FeedOptions &options);
+  static Result<Feed> create(const schedule::ScheduleT &schedule,
+                             const FeedOptions &options);
 
   /// Samples per pass and per step. Without files, one synthetic batch is all.
   uint64_t samples() const { return samples_; }
@@ -53,8 +59,10 @@ private:
     bool batched;
   };
 
-  Status addSource(const schedule::ScheduleT &schedule, uint32_t tensor, const std::string &path);
-  Status addSynthetic(const schedule::ScheduleT &schedule, uint32_t tensor, uint64_t seed);
+  Status addSource(const schedule::ScheduleT &schedule, uint32_t tensor,
+                   const std::string &path);
+  Status addSynthetic(const schedule::ScheduleT &schedule, uint32_t tensor,
+                      uint64_t seed);
   Status agree(const schedule::ScheduleT &schedule, bool partial);
   void shuffle(uint64_t pass);
 

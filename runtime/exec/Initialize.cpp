@@ -1,4 +1,5 @@
-//===- Initialize.cpp ---------------------------------------------------------------------------------------===//
+//===- Initialize.cpp
+//---------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Initialize.h"
 
@@ -17,16 +18,21 @@ using schedule::InitialKind;
 
 namespace {
 
-/// The top bits of a 32-bit number as a double in (0, 1): never 0, whose logarithm is infinite.
+/// The top bits of a 32-bit number as a double in (0, 1): never 0, whose
+/// logarithm is infinite.
 double unitOpen(uint32_t bits) { return (bits + 0.5) * 0x1p-32; }
 
 bool isFloating(ElementType element) {
-  return element == ElementType::F32 || element == ElementType::F64 || element == ElementType::F16 ||
-         element == ElementType::BF16;
+  return element == ElementType::F32 || element == ElementType::F64 ||
+         element == ElementType::F16 || element == ElementType::BF16;
 }
 
-void storeDouble(std::span<std::byte> destination, size_t index, ElementType element, double value) {
-  auto put = [&](auto number) { std::memcpy(destination.data() + index * sizeof(number), &number, sizeof(number)); };
+void storeDouble(std::span<std::byte> destination, size_t index,
+                 ElementType element, double value) {
+  auto put = [&](auto number) {
+    std::memcpy(destination.data() + index * sizeof(number), &number,
+                sizeof(number));
+  };
   switch (element) {
   case ElementType::F32:
     return put(static_cast<float>(value));
@@ -65,10 +71,12 @@ bool fits(ElementType element, double value) {
 
 } // namespace
 
-Status fillRandom(InitialKind kind, double a, double b, uint64_t seed, uint64_t stream, ElementType element,
+Status fillRandom(InitialKind kind, double a, double b, uint64_t seed,
+                  uint64_t stream, ElementType element,
                   std::span<std::byte> destination) {
   if (!isFloating(element)) {
-    return Error{std::string("random values are floating point, expected f32, f64, f16 or bf16, got ") +
+    return Error{std::string("random values are floating point, expected f32, "
+                             "f64, f16 or bf16, got ") +
                  elementName(element)};
   }
   size_t count = destination.size() / schedule::elementBytes(element);
@@ -94,10 +102,12 @@ Status fillRandom(InitialKind kind, double a, double b, uint64_t seed, uint64_t 
   return {};
 }
 
-Result<HostTensor> initialValue(const schedule::TensorT &tensor, uint64_t seed) {
+Result<HostTensor> initialValue(const schedule::TensorT &tensor,
+                                uint64_t seed) {
   if (!tensor.initial) {
     return Error{"the plan does not say how '" + tensor.name +
-                 "' starts, and no file holds its value: give it with --weights FILE.safetensors"};
+                 "' starts, and no file holds its value: give it with "
+                 "--weights FILE.safetensors"};
   }
   std::vector<std::byte> bytes(tensor.bytes);
   const schedule::InitialT &initial = *tensor.initial;
@@ -107,7 +117,8 @@ Result<HostTensor> initialValue(const schedule::TensorT &tensor, uint64_t seed) 
     return Error{"the value of '" + tensor.name + "' is not in the plan"};
   case InitialKind::Constant: {
     if (!fits(element, initial.a)) {
-      return Error{format("'%s' starts at %g, which is no value of %s", tensor.name.c_str(), initial.a,
+      return Error{format("'%s' starts at %g, which is no value of %s",
+                          tensor.name.c_str(), initial.a,
                           elementName(element))};
     }
     size_t count = bytes.size() / schedule::elementBytes(element);
@@ -118,41 +129,50 @@ Result<HostTensor> initialValue(const schedule::TensorT &tensor, uint64_t seed) 
   }
   case InitialKind::Normal:
   case InitialKind::Uniform:
-    if (Status status =
-            fillRandom(initial.kind, initial.a, initial.b, seed, hashName(tensor.name), element, bytes);
+    if (Status status = fillRandom(initial.kind, initial.a, initial.b, seed,
+                                   hashName(tensor.name), element, bytes);
         !status) {
       return Error{"'" + tensor.name + "': " + status.message()};
     }
     break;
   }
-  return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape, std::move(bytes));
+  return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape,
+                        std::move(bytes));
 }
 
 namespace {
 
 /// The tensor in the first file that has it; null where none does.
-Result<const HostTensor *> findStored(const schedule::TensorT &tensor, const InitialValues &values) {
-  for (const Safetensors *file : {isConstant(tensor) ? nullptr : values.weights, values.planWeights}) {
+Result<const HostTensor *> findStored(const schedule::TensorT &tensor,
+                                      const InitialValues &values) {
+  for (const Safetensors *file :
+       {isConstant(tensor) ? nullptr : values.weights, values.planWeights}) {
     if (!file) {
       continue;
     }
     if (const HostTensor *found = file->find(tensor.name)) {
-      if (found->shape != tensor.type->shape || !convertsExactly(found->element, tensor.type->element)) {
-        return Error{"'" + tensor.name + "' is " + formatShape(found->shape) + " of " + elementName(found->element) +
-                     " in '" + file->name() + "', the plan expects " + formatShape(tensor.type->shape) + " of " +
-                     elementName(tensor.type->element) + ": give weights of this model"};
+      if (found->shape != tensor.type->shape ||
+          !convertsExactly(found->element, tensor.type->element)) {
+        return Error{
+            "'" + tensor.name + "' is " + formatShape(found->shape) + " of " +
+            elementName(found->element) + " in '" + file->name() +
+            "', the plan expects " + formatShape(tensor.type->shape) + " of " +
+            elementName(tensor.type->element) + ": give weights of this model"};
       }
       return found;
     }
-    if (auto found = file->unsupported().find(tensor.name); found != file->unsupported().end()) {
-      return Error{"'" + tensor.name + "' has elements of type " + found->second + " in '" + file->name() +
+    if (auto found = file->unsupported().find(tensor.name);
+        found != file->unsupported().end()) {
+      return Error{"'" + tensor.name + "' has elements of type " +
+                   found->second + " in '" + file->name() +
                    "', the plan expects " + elementName(tensor.type->element)};
     }
   }
   return nullptr;
 }
 
-Result<HostTensor> valueOf(const schedule::TensorT &tensor, const InitialValues &values) {
+Result<HostTensor> valueOf(const schedule::TensorT &tensor,
+                           const InitialValues &values) {
   Result<const HostTensor *> stored = findStored(tensor, values);
   if (!stored) {
     return stored.error();
@@ -163,7 +183,8 @@ Result<HostTensor> valueOf(const schedule::TensorT &tensor, const InitialValues 
     }
     std::vector<std::byte> bytes(tensor.bytes);
     convert(found->data, found->element, bytes, tensor.type->element);
-    return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape, std::move(bytes));
+    return makeHostTensor(tensor.name, tensor.type->element, tensor.type->shape,
+                          std::move(bytes));
   }
   return initialValue(tensor, values.seed);
 }
@@ -175,21 +196,28 @@ std::string listNames(const std::vector<std::string> &names) {
   for (size_t i = 0; i < names.size() && i < kShown; ++i) {
     text += (i == 0 ? "'" : ", '") + names[i] + "'";
   }
-  return names.size() > kShown ? text + format(" and %zu more", names.size() - kShown) : text;
+  return names.size() > kShown
+             ? text + format(" and %zu more", names.size() - kShown)
+             : text;
 }
 
-bool hasKind(const schedule::TensorT &tensor, InitialKind kind) { return tensor.initial && tensor.initial->kind == kind; }
+bool hasKind(const schedule::TensorT &tensor, InitialKind kind) {
+  return tensor.initial && tensor.initial->kind == kind;
+}
 
 bool isRandom(const schedule::TensorT &tensor) {
-  return hasKind(tensor, InitialKind::Normal) || hasKind(tensor, InitialKind::Uniform);
+  return hasKind(tensor, InitialKind::Normal) ||
+         hasKind(tensor, InitialKind::Uniform);
 }
 
 /// What the optimizer keeps of a parameter.
 bool isVelocity(const schedule::TensorT &tensor) {
-  return tensor.role == schedule::Role::State && tensor.name.ends_with(".velocity");
+  return tensor.role == schedule::Role::State &&
+         tensor.name.ends_with(".velocity");
 }
 
-/// A file that vdnn-opt wrote holds what the model holds, and no tensor of one value.
+/// A file that vdnn-opt wrote holds what the model holds, and no tensor of one
+/// value.
 bool isFromCompiler(const Safetensors &file) {
   auto producer = file.metadata().find("producer");
   return producer != file.metadata().end() && producer->second == "vdnn-opt";
@@ -203,7 +231,8 @@ bool holds(const Safetensors *file, const std::string &name) {
 class Inventory {
 public:
   Inventory(const schedule::ScheduleT &schedule, const InitialValues &values)
-      : values_(values), main_(values.weights ? values.weights : values.planWeights) {
+      : values_(values),
+        main_(values.weights ? values.weights : values.planWeights) {
     for (const auto &tensor : schedule.tensors) {
       if (isPersistent(*tensor) && tensor->entry >= 0) {
         add(*tensor);
@@ -214,38 +243,51 @@ public:
   /// An error where a tensor has no value to start with; else notes.
   Result<std::vector<std::string>> judge() const {
     if (!homeless_.empty()) {
-      return Error{(homeless_.size() == 1 ? "no file holds the value of "
-                                          : format("no file holds the values of %zu tensors: ", homeless_.size())) +
+      return Error{(homeless_.size() == 1
+                        ? "no file holds the value of "
+                        : format("no file holds the values of %zu tensors: ",
+                                 homeless_.size())) +
                    listNames(homeless_) + looked() +
-                   ": give it with --weights FILE.safetensors, or keep the .safetensors file that vdnn-opt wrote beside the "
+                   ": give it with --weights FILE.safetensors, or keep the "
+                   ".safetensors file that vdnn-opt wrote beside the "
                    "plan"};
     }
     if (main_ && persistent_ > 0 && !shares_) {
-      return Error{format("'%s' shares no name with the %zu parameters and states of the plan: ", main_->name().c_str(),
-                          persistent_) +
-                   (values_.weights ? "give weights of this model" : "move this file away, or give weights with --weights")};
+      return Error{
+          format("'%s' shares no name with the %zu parameters and states of "
+                 "the plan: ",
+                 main_->name().c_str(), persistent_) +
+          (values_.weights
+               ? "give weights of this model"
+               : "move this file away, or give weights with --weights")};
     }
     if (!missing_.empty()) {
-      return Error{"'" + main_->name() + format("' lacks %zu of the %zu parameters and states of the plan: ",
-                                                missing_.size(), persistent_) +
-                   listNames(missing_) + ": give weights of this model"};
+      return Error{
+          "'" + main_->name() +
+          format("' lacks %zu of the %zu parameters and states of the plan: ",
+                 missing_.size(), persistent_) +
+          listNames(missing_) + ": give weights of this model"};
     }
     std::vector<std::string> notes;
     if (velocities_ > 0) {
-      notes.push_back(format("%zu velocities are not in '%s' and start as the plan says", velocities_,
-                             main_->name().c_str()));
+      notes.push_back(
+          format("%zu velocities are not in '%s' and start as the plan says",
+                 velocities_, main_->name().c_str()));
     }
     if (random_ > 0) {
-      notes.push_back(format("%zu tensors start at random values (seed %llu): ", random_,
-                             static_cast<unsigned long long>(values_.seed)) +
-                      (main_ ? "they are not in '" + main_->name() + "'" : "no weights were given"));
+      notes.push_back(
+          format("%zu tensors start at random values (seed %llu): ", random_,
+                 static_cast<unsigned long long>(values_.seed)) +
+          (main_ ? "they are not in '" + main_->name() + "'"
+                 : "no weights were given"));
     }
     return notes;
   }
 
 private:
   void add(const schedule::TensorT &tensor) {
-    bool found = (!isConstant(tensor) && holds(values_.weights, tensor.name)) || holds(values_.planWeights, tensor.name);
+    bool found = (!isConstant(tensor) && holds(values_.weights, tensor.name)) ||
+                 holds(values_.planWeights, tensor.name);
     if (!found && (!tensor.initial || hasKind(tensor, InitialKind::Stored))) {
       homeless_.push_back(tensor.name);
     }
@@ -270,7 +312,9 @@ private:
   std::string looked() const {
     std::string text;
     for (const Safetensors *file : {values_.weights, values_.planWeights}) {
-      text += file ? (text.empty() ? " (looked in '" : ", '") + file->name() + "'" : "";
+      text +=
+          file ? (text.empty() ? " (looked in '" : ", '") + file->name() + "'"
+               : "";
     }
     return text.empty() ? "" : text + ")";
   }
@@ -281,13 +325,15 @@ private:
   bool shares_ = false;     // the main file has some tensor of the plan
   size_t velocities_ = 0;   // absent from it
   size_t random_ = 0;
-  std::vector<std::string> homeless_; // nowhere, and the plan has no rule for them
-  std::vector<std::string> missing_;  // absent from a file that should have them
+  std::vector<std::string>
+      homeless_; // nowhere, and the plan has no rule for them
+  std::vector<std::string> missing_; // absent from a file that should have them
 };
 
 } // namespace
 
-Result<std::vector<std::string>> initialize(Executor &executor, const InitialValues &values) {
+Result<std::vector<std::string>> initialize(Executor &executor,
+                                            const InitialValues &values) {
   const schedule::ScheduleT &schedule = executor.schedule();
   Result<std::vector<std::string>> notes = Inventory(schedule, values).judge();
   if (!notes) {

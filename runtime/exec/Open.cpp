@@ -1,4 +1,5 @@
-//===- Open.cpp ---------------------------------------------------------------------------------------------===//
+//===- Open.cpp
+//---------------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Open.h"
 
@@ -16,11 +17,14 @@ std::vector<std::string> deviceKinds() {
 #endif
 }
 
-Result<std::unique_ptr<Device>> openDevice(const std::string &kind, const schedule::ScheduleT &schedule, unsigned threads) {
+Result<std::unique_ptr<Device>> openDevice(const std::string &kind,
+                                           const schedule::ScheduleT &schedule,
+                                           unsigned threads) {
   std::string wanted = kind.empty() ? schedule.target->kind : kind;
   if (wanted == "model") {
-    return Error{"the plan is for '" + schedule.target->name +
-                 "', which exists only as a cost model: simulate it with --device sim"};
+    return Error{
+        "the plan is for '" + schedule.target->name +
+        "', which exists only as a cost model: simulate it with --device sim"};
   }
   if (wanted == "sim") {
     return std::unique_ptr<Device>(SimDevice::create(schedule));
@@ -36,7 +40,8 @@ Result<std::unique_ptr<Device>> openDevice(const std::string &kind, const schedu
   for (const std::string &have : deviceKinds()) {
     expected += (expected.empty() ? "" : " or ") + have;
   }
-  return Error{"this build has no device '" + wanted + "', expected " + expected};
+  return Error{"this build has no device '" + wanted + "', expected " +
+               expected};
 }
 
 std::string weightsBeside(const std::string &plan) {

@@ -1,4 +1,5 @@
-//===- Open.h - a plan's device and files -------------------------------------------------------------------===//
+//===- Open.h - a plan's device and files
+//-------------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_OPEN_H
 #define VDNN_RUNTIME_EXEC_OPEN_H
@@ -9,13 +10,18 @@
 
 namespace vdnn::rt {
 
-/// The kinds of device that this build has: "cpu" where there is a backend for it, "sim" always.
+/// The kinds of device that this build has: "cpu" where there is a backend for
+/// it, "sim" always.
 std::vector<std::string> deviceKinds();
 
-/// The device of that kind, or of the plan's kind where `kind` is empty. `threads` is for the cpu; 0: all cores.
-Result<std::unique_ptr<Device>> openDevice(const std::string &kind, const schedule::ScheduleT &schedule, unsigned threads);
+/// The device of that kind, or of the plan's kind where `kind` is empty.
+/// `threads` is for the cpu; 0: all cores.
+Result<std::unique_ptr<Device>> openDevice(const std::string &kind,
+                                           const schedule::ScheduleT &schedule,
+                                           unsigned threads);
 
-/// The `.safetensors` file beside the plan, of the same stem; empty where there is none.
+/// The `.safetensors` file beside the plan, of the same stem; empty where there
+/// is none.
 std::string weightsBeside(const std::string &plan);
 
 } // namespace vdnn::rt

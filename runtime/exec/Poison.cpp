@@ -1,4 +1,5 @@
-//===- Poison.cpp - dead ranges hold NaN --------------------------------------------------------------------===//
+//===- Poison.cpp - dead ranges hold NaN
+//--------------------------------------------------------------------===//
 
 #include "runtime/exec/Executor.h"
 #include "runtime/exec/Observers.h"
@@ -13,8 +14,10 @@ constexpr std::byte kPoison{0xff};
 
 class Poison final : public Observer {
 public:
-  Status stepBegins(const schedule::ScheduleT &schedule, Device &device) override {
-    for (schedule::Arena arena : {schedule::Arena::Device, schedule::Arena::Host}) {
+  Status stepBegins(const schedule::ScheduleT &schedule,
+                    Device &device) override {
+    for (schedule::Arena arena :
+         {schedule::Arena::Device, schedule::Arena::Host}) {
       if (Status status = poisonDead(schedule, device, arena); !status) {
         return status;
       }
@@ -22,15 +25,19 @@ public:
     return device.synchronize();
   }
 
-  Status before(const schedule::ScheduleT &schedule, Device &device, uint32_t index) override {
+  Status before(const schedule::ScheduleT &schedule, Device &device,
+                uint32_t index) override {
     const schedule::CommandT &command = *schedule.commands[index];
     for (size_t i = 0; i < command.writes.size(); ++i) {
-      bool inPlace = std::any_of(command.in_place.begin(), command.in_place.end(),
-                                 [&](const schedule::InPlace &pair) { return pair.write() == i; });
+      bool inPlace = std::any_of(
+          command.in_place.begin(), command.in_place.end(),
+          [&](const schedule::InPlace &pair) { return pair.write() == i; });
       if (inPlace) {
         continue;
       }
-      if (Status status = fill(device, command.stream, *schedule.buffers[command.writes[i].buffer()]); !status) {
+      if (Status status = fill(device, command.stream,
+                               *schedule.buffers[command.writes[i].buffer()]);
+          !status) {
         return status;
       }
     }
@@ -41,26 +48,32 @@ public:
   }
 
 private:
-  static Status fill(Device &device, uint32_t stream, const schedule::BufferT &buffer) {
-    return device.fill(stream, buffer.arena, buffer.offset, buffer.bytes, kPoison);
+  static Status fill(Device &device, uint32_t stream,
+                     const schedule::BufferT &buffer) {
+    return device.fill(stream, buffer.arena, buffer.offset, buffer.bytes,
+                       kPoison);
   }
 
   /// Everything in the arena but the values that exist when a step begins.
-  static Status poisonDead(const schedule::ScheduleT &schedule, Device &device, schedule::Arena arena) {
+  static Status poisonDead(const schedule::ScheduleT &schedule, Device &device,
+                           schedule::Arena arena) {
     std::vector<std::pair<uint64_t, uint64_t>> live;
     for (const auto &tensor : schedule.tensors) {
-      if (tensor->entry >= 0 && schedule.buffers[tensor->entry]->arena == arena) {
+      if (tensor->entry >= 0 &&
+          schedule.buffers[tensor->entry]->arena == arena) {
         const schedule::BufferT &buffer = *schedule.buffers[tensor->entry];
         live.emplace_back(buffer.offset, buffer.offset + buffer.bytes);
       }
     }
-    uint64_t end = arena == schedule::Arena::Device ? schedule.device_arena : schedule.host_arena;
+    uint64_t end = arena == schedule::Arena::Device ? schedule.device_arena
+                                                    : schedule.host_arena;
     live.emplace_back(end, end);
     std::sort(live.begin(), live.end());
     uint64_t at = 0;
     for (auto [first, last] : live) {
       if (first > at) {
-        if (Status status = device.fill(0, arena, at, first - at, kPoison); !status) {
+        if (Status status = device.fill(0, arena, at, first - at, kPoison);
+            !status) {
           return status;
         }
       }

@@ -1,4 +1,5 @@
-//===- RateSchedule.h - the learning rate of each step ------------------------------------------------------===//
+//===- RateSchedule.h - the learning rate of each step
+//------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_RATESCHEDULE_H
 #define VDNN_RUNTIME_EXEC_RATESCHEDULE_H
@@ -27,9 +28,14 @@ struct RateSchedule {
     case Kind::Constant:
       return base;
     case Kind::Step:
-      return base * std::pow(factor, static_cast<double>(every ? step / every : 0));
+      return base *
+             std::pow(factor, static_cast<double>(every ? step / every : 0));
     case Kind::Cosine:
-      return step >= total ? 0 : base * 0.5 * (1 + std::cos(std::numbers::pi * static_cast<double>(step) / static_cast<double>(total)));
+      return step >= total ? 0
+                           : base * 0.5 *
+                                 (1 + std::cos(std::numbers::pi *
+                                               static_cast<double>(step) /
+                                               static_cast<double>(total)));
     }
     return base;
   }

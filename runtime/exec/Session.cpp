@@ -1,4 +1,5 @@
-//===- Session.cpp ------------------------------------------------------------------------------------------===//
+//===- Session.cpp
+//------------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Session.h"
 
@@ -10,9 +11,11 @@
 
 namespace vdnn::rt {
 
-Result<std::unique_ptr<Session>> Session::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device,
-                                                 const SessionOptions &options) {
-  Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(schedule), std::move(device));
+Result<std::unique_ptr<Session>>
+Session::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device,
+                const SessionOptions &options) {
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(schedule), std::move(device));
   if (!executor) {
     return executor.error();
   }
@@ -28,10 +31,13 @@ Result<std::unique_ptr<Session>> Session::create(schedule::ScheduleT schedule, s
   return session;
 }
 
-/// Reads weights and checkpoint, sets up the data, and initialises the persistent tensors.
+/// Reads weights and checkpoint, sets up the data, and initialises the
+/// persistent tensors.
 Status Session::load(const SessionOptions &options) {
   std::optional<Safetensors> files[2];
-  const std::string *paths[2] = {options.resume.empty() ? &options.weights : &options.resume, &options.planWeights};
+  const std::string *paths[2] = {options.resume.empty() ? &options.weights
+                                                        : &options.resume,
+                                 &options.planWeights};
   for (int i = 0; i < 2; ++i) {
     if (!paths[i]->empty()) {
       Result<Safetensors> file = Safetensors::read(*paths[i]);
@@ -43,7 +49,8 @@ Status Session::load(const SessionOptions &options) {
   }
   if (!options.resume.empty()) {
     if (Status status = adopt(*files[0], options); !status) {
-      return Error{"cannot resume from '" + options.resume + "': " + status.message()};
+      return Error{"cannot resume from '" + options.resume +
+                   "': " + status.message()};
     }
   }
   FeedOptions feed{options.data, shuffle_, seed_, !training()};
@@ -55,19 +62,23 @@ Status Session::load(const SessionOptions &options) {
   if (!options.resume.empty()) {
     RunState state = *fromMetadata(files[0]->metadata());
     if (state.samples != feed_->samples() || state.batch != feed_->batch()) {
-      return Error{format("cannot resume from '%s': it was made with %llu samples in batches of %llu, got %llu in batches "
-                          "of %llu: give the data and the plan it was made with",
-                          options.resume.c_str(), static_cast<unsigned long long>(state.samples),
-                          static_cast<unsigned long long>(state.batch),
-                          static_cast<unsigned long long>(feed_->samples()),
-                          static_cast<unsigned long long>(feed_->batch()))};
+      return Error{
+          format("cannot resume from '%s': it was made with %llu samples in "
+                 "batches of %llu, got %llu in batches "
+                 "of %llu: give the data and the plan it was made with",
+                 options.resume.c_str(),
+                 static_cast<unsigned long long>(state.samples),
+                 static_cast<unsigned long long>(state.batch),
+                 static_cast<unsigned long long>(feed_->samples()),
+                 static_cast<unsigned long long>(feed_->batch()))};
     }
   }
   if (!executor_->device().computes()) {
     return {};
   }
   Result<std::vector<std::string>> notes =
-      initialize(*executor_, {files[0] ? &*files[0] : nullptr, files[1] ? &*files[1] : nullptr, seed_});
+      initialize(*executor_, {files[0] ? &*files[0] : nullptr,
+                              files[1] ? &*files[1] : nullptr, seed_});
   if (!notes) {
     return notes.status();
   }
@@ -76,14 +87,18 @@ Status Session::load(const SessionOptions &options) {
 }
 
 /// Takes over the state of the run that wrote the checkpoint.
-Status Session::adopt(const Safetensors &checkpoint, const SessionOptions &options) {
+Status Session::adopt(const Safetensors &checkpoint,
+                      const SessionOptions &options) {
   Result<RunState> state = fromMetadata(checkpoint.metadata());
   if (!state) {
-    return Error{state.message() + ", so it is no checkpoint: give it with --weights to start from its weights"};
+    return Error{state.message() + ", so it is no checkpoint: give it with "
+                                   "--weights to start from its weights"};
   }
   for (const auto &tensor : executor_->schedule().tensors) {
-    if (isPersistent(*tensor) && !isConstant(*tensor) && tensor->entry >= 0 && !checkpoint.find(tensor->name)) {
-      return Error{"it lacks '" + tensor->name + "': resume with the plan that it was made with"};
+    if (isPersistent(*tensor) && !isConstant(*tensor) && tensor->entry >= 0 &&
+        !checkpoint.find(tensor->name)) {
+      return Error{"it lacks '" + tensor->name +
+                   "': resume with the plan that it was made with"};
     }
   }
   next_ = state->step;
@@ -94,7 +109,8 @@ Status Session::adopt(const Safetensors &checkpoint, const SessionOptions &optio
 }
 
 void Session::observe(const SessionOptions &options) {
-  // Delays come before poison, so that the poisoned range stays so until the command.
+  // Delays come before poison, so that the poisoned range stays so until the
+  // command.
   if (options.jitter) {
     observers_.push_back(createJitter(*options.jitter));
   }
@@ -143,7 +159,8 @@ Status Session::stepWithoutData() {
   }
   int64_t begin = executor_->device().nowNs();
   if (Status status = executor_->step(); !status) {
-    return Error{format("step %llu: ", static_cast<unsigned long long>(next_)) + status.message()};
+    return Error{format("step %llu: ", static_cast<unsigned long long>(next_)) +
+                 status.message()};
   }
   stepNs_ = executor_->device().nowNs() - begin;
   ++next_;
@@ -158,10 +175,14 @@ Status Session::feedScalars() {
       continue;
     }
     bool isRate = tensor.name == "vdnn.rate";
-    schedule::ElementType expected = isRate ? schedule::ElementType::F32 : schedule::ElementType::I64;
-    if (tensor.type->element != expected || tensor.bytes != schedule::elementBytes(expected)) {
-      return Error{"input '" + tensor.name + "' has " + formatShape(tensor.type->shape) + " of " +
-                   elementName(tensor.type->element) + ", expected one " + elementName(expected)};
+    schedule::ElementType expected =
+        isRate ? schedule::ElementType::F32 : schedule::ElementType::I64;
+    if (tensor.type->element != expected ||
+        tensor.bytes != schedule::elementBytes(expected)) {
+      return Error{"input '" + tensor.name + "' has " +
+                   formatShape(tensor.type->shape) + " of " +
+                   elementName(tensor.type->element) + ", expected one " +
+                   elementName(expected)};
     }
     std::span<std::byte> destination = executor_->inputBytes(i);
     if (isRate) {
@@ -177,7 +198,8 @@ Status Session::feedScalars() {
 
 Status Session::readLoss() {
   std::optional<uint32_t> index = executor_->find("loss");
-  if (!index || executor_->schedule().tensors[*index]->role != schedule::Role::Output) {
+  if (!index ||
+      executor_->schedule().tensors[*index]->role != schedule::Role::Output) {
     return {};
   }
   Result<HostTensor> value = executor_->read(*index);
@@ -191,7 +213,8 @@ Status Session::readLoss() {
 }
 
 std::vector<HostTensor> Session::gradients() const {
-  return gradientTap_ ? gradientTap_->gradients(executor_->schedule()) : std::vector<HostTensor>();
+  return gradientTap_ ? gradientTap_->gradients(executor_->schedule())
+                      : std::vector<HostTensor>();
 }
 
 Result<std::vector<HostTensor>> Session::persistent() {
@@ -217,11 +240,13 @@ Status Session::save(const std::string &path) {
     return values.status();
   }
   return writeSafetensors(path, *values,
-                          toMetadata({next_, seed_, shuffle_, feed_->samples(), feed_->batch(), rate_}));
+                          toMetadata({next_, seed_, shuffle_, feed_->samples(),
+                                      feed_->batch(), rate_}));
 }
 
 Status Session::writeTrace(const std::string &path) const {
-  return trace_ ? trace_->write(executor_->schedule(), path) : Error{"no trace was recorded"};
+  return trace_ ? trace_->write(executor_->schedule(), path)
+                : Error{"no trace was recorded"};
 }
 
 } // namespace vdnn::rt

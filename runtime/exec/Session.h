@@ -1,4 +1,5 @@
-//===- Session.h - a whole run: weights, data, learning rate, steps, checkpoints ----------------------------===//
+//===- Session.h - a whole run: weights, data, learning rate, steps, checkpoints
+//----------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_SESSION_H
 #define VDNN_RUNTIME_EXEC_SESSION_H
@@ -16,15 +17,18 @@
 namespace vdnn::rt {
 
 struct SessionOptions {
-  /// `.safetensors` files, or empty: the user's weights, and the file beside the plan.
+  /// `.safetensors` files, or empty: the user's weights, and the file beside
+  /// the plan.
   std::string weights;
   std::string planWeights;
 
-  /// A checkpoint to go on from, or empty. It brings its own seed, shuffle and learning rate where those below are absent.
+  /// A checkpoint to go on from, or empty. It brings its own seed, shuffle and
+  /// learning rate where those below are absent.
   std::string resume;
 
   std::map<std::string, std::string> data;
-  std::optional<uint64_t> seed; ///< of initial values, synthetic data and dropout; default 0
+  std::optional<uint64_t>
+      seed; ///< of initial values, synthetic data and dropout; default 0
   std::optional<uint64_t> shuffle;
   std::optional<RateSchedule> rate;
 
@@ -38,21 +42,25 @@ struct SessionOptions {
 /// Not thread-safe.
 class Session {
 public:
-  static Result<std::unique_ptr<Session>> create(schedule::ScheduleT schedule, std::unique_ptr<Device> device,
+  static Result<std::unique_ptr<Session>> create(schedule::ScheduleT schedule,
+                                                 std::unique_ptr<Device> device,
                                                  const SessionOptions &options);
 
   Executor &executor() { return *executor_; }
 
-  /// What the user should know about the weights that the run starts from, one line each.
+  /// What the user should know about the weights that the run starts from, one
+  /// line each.
   const std::vector<std::string> &notes() const { return notes_; }
 
   const Feed &feed() const { return *feed_; }
   bool training() const { return isTraining(executor_->schedule()); }
 
-  /// Number of the step that comes next; also how many steps were run, those before a checkpoint included.
+  /// Number of the step that comes next; also how many steps were run, those
+  /// before a checkpoint included.
   uint64_t nextStep() const { return next_; }
 
-  /// For a cosine, which ends: the number of steps in all. A resumed run keeps that of its checkpoint.
+  /// For a cosine, which ends: the number of steps in all. A resumed run keeps
+  /// that of its checkpoint.
   void setTotalSteps(uint64_t total);
   double rate() const { return rate_.at(next_); }
 
@@ -61,10 +69,12 @@ public:
   /// Runs the next step.
   Status step();
 
-  /// The same on the inputs as they were last written, without data of the session's own.
+  /// The same on the inputs as they were last written, without data of the
+  /// session's own.
   Status stepWithoutData();
 
-  /// Value of the output `loss` after the last step, if the plan has one and the device computes.
+  /// Value of the output `loss` after the last step, if the plan has one and
+  /// the device computes.
   std::optional<double> loss() const { return loss_; }
 
   /// By the device's clock, without the filling of inputs.
@@ -76,7 +86,8 @@ public:
   /// Values of all parameters and states that are not constants of the plan.
   Result<std::vector<HostTensor>> persistent();
 
-  /// Writes a checkpoint: weights, states, and what a resumed run needs to compute the same bits. Atomic.
+  /// Writes a checkpoint: weights, states, and what a resumed run needs to
+  /// compute the same bits. Atomic.
   Status save(const std::string &path);
 
   /// Writes what was recorded; only with `trace`.

@@ -1,4 +1,5 @@
-//===- Trace.cpp - Chrome trace events ----------------------------------------------------------------------===//
+//===- Trace.cpp - Chrome trace events
+//----------------------------------------------------------------------===//
 
 #include "runtime/exec/Observers.h"
 #include "runtime/support/AtomicFile.h"
@@ -23,21 +24,25 @@ public:
     return {};
   }
 
-  Status before(const schedule::ScheduleT &schedule, Device &device, uint32_t index) override {
+  Status before(const schedule::ScheduleT &schedule, Device &device,
+                uint32_t index) override {
     if (!timed(schedule, index)) {
       return {};
     }
     // A deque: marks keep their slice's address while more slices are added.
     Slice &slice = slices_.emplace_back(Slice{index, step_, 0, 0});
-    return device.callback(schedule.commands[index]->stream, [&slice, &device] { slice.start = device.nowNs(); });
+    return device.callback(schedule.commands[index]->stream,
+                           [&slice, &device] { slice.start = device.nowNs(); });
   }
 
-  Status after(const schedule::ScheduleT &schedule, Device &device, uint32_t index) override {
+  Status after(const schedule::ScheduleT &schedule, Device &device,
+               uint32_t index) override {
     if (!timed(schedule, index)) {
       return {};
     }
     Slice &slice = slices_.back();
-    return device.callback(schedule.commands[index]->stream, [&slice, &device] { slice.end = device.nowNs(); });
+    return device.callback(schedule.commands[index]->stream,
+                           [&slice, &device] { slice.end = device.nowNs(); });
   }
 
   Status stepEnds(const schedule::ScheduleT &, Device &) override {
@@ -45,7 +50,8 @@ public:
     return {};
   }
 
-  Status write(const schedule::ScheduleT &schedule, const std::string &path) const override;
+  Status write(const schedule::ScheduleT &schedule,
+               const std::string &path) const override;
 
 private:
   struct Slice {
@@ -68,25 +74,32 @@ private:
 };
 
 /// "offload act", "prefetch act", "input x", "output loss".
-std::string copyName(const schedule::ScheduleT &schedule, const schedule::CommandT &command) {
-  const schedule::BufferT &source = *schedule.buffers[command.reads[0].buffer()];
+std::string copyName(const schedule::ScheduleT &schedule,
+                     const schedule::CommandT &command) {
+  const schedule::BufferT &source =
+      *schedule.buffers[command.reads[0].buffer()];
   bool toHost = source.arena == schedule::Arena::Device;
   if (source.tensor < 0) {
     return (toHost ? "offload " : "prefetch ") + source.name;
   }
   const schedule::TensorT &tensor = *schedule.tensors[source.tensor];
-  if (!toHost && tensor.entry == static_cast<int32_t>(command.reads[0].buffer())) {
+  if (!toHost &&
+      tensor.entry == static_cast<int32_t>(command.reads[0].buffer())) {
     return "input " + tensor.name;
   }
-  if (toHost && tensor.exit == static_cast<int32_t>(command.writes[0].buffer())) {
+  if (toHost &&
+      tensor.exit == static_cast<int32_t>(command.writes[0].buffer())) {
     return "output " + tensor.name;
   }
   return (toHost ? "offload " : "prefetch ") + tensor.name;
 }
 
-json TraceRecorderImpl::event(const schedule::ScheduleT &schedule, const Slice &slice) const {
+json TraceRecorderImpl::event(const schedule::ScheduleT &schedule,
+                              const Slice &slice) const {
   const schedule::CommandT &command = *schedule.commands[slice.command];
-  json arguments = {{"command", slice.command}, {"step", slice.step}, {"predicted_us", command.predicted_ns / 1e3}};
+  json arguments = {{"command", slice.command},
+                    {"step", slice.step},
+                    {"predicted_us", command.predicted_ns / 1e3}};
   std::string name;
   if (command.kind == CommandKind::Launch) {
     const schedule::KernelT &kernel = *schedule.kernels[command.kernel];
@@ -94,7 +107,8 @@ json TraceRecorderImpl::event(const schedule::ScheduleT &schedule, const Slice &
     arguments["kernel"] = kernel.kind;
     arguments["algorithm"] = kernel.algorithm;
   } else {
-    const schedule::BufferT &destination = *schedule.buffers[command.writes[0].buffer()];
+    const schedule::BufferT &destination =
+        *schedule.buffers[command.writes[0].buffer()];
     name = copyName(schedule, command);
     arguments["bytes"] = destination.bytes;
   }
@@ -108,7 +122,8 @@ json TraceRecorderImpl::event(const schedule::ScheduleT &schedule, const Slice &
           {"args", arguments}};
 }
 
-Status TraceRecorderImpl::write(const schedule::ScheduleT &schedule, const std::string &path) const {
+Status TraceRecorderImpl::write(const schedule::ScheduleT &schedule,
+                                const std::string &path) const {
   json events = json::array();
   for (uint32_t i = 0; i < schedule.streams.size(); ++i) {
     events.push_back({{"name", "thread_name"},
@@ -121,11 +136,15 @@ Status TraceRecorderImpl::write(const schedule::ScheduleT &schedule, const std::
     events.push_back(event(schedule, slice));
   }
   json document = {{"displayTimeUnit", "ms"}, {"traceEvents", events}};
-  return writeFile(path, document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  return writeFile(
+      path,
+      document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 } // namespace
 
-std::unique_ptr<TraceRecorder> createTraceRecorder() { return std::make_unique<TraceRecorderImpl>(); }
+std::unique_ptr<TraceRecorder> createTraceRecorder() {
+  return std::make_unique<TraceRecorderImpl>();
+}
 
 } // namespace vdnn::rt

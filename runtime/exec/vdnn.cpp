@@ -1,4 +1,5 @@
-//===- vdnn.cpp - the C interface over Session --------------------------------------------------------------===//
+//===- vdnn.cpp - the C interface over Session
+//--------------------------------------------------------------===//
 
 #include "runtime/exec/vdnn.h"
 
@@ -22,7 +23,9 @@ static int fail(const std::string &message) {
   return 1;
 }
 
-static int finish(const Status &status) { return status ? 0 : fail(status.message()); }
+static int finish(const Status &status) {
+  return status ? 0 : fail(status.message());
+}
 
 const char *vdnn_error(void) { return lastError.c_str(); }
 
@@ -33,7 +36,8 @@ vdnn_run *vdnn_load(const char *plan, const vdnn_options *given) {
     fail(schedule.message());
     return nullptr;
   }
-  Result<std::unique_ptr<Device>> device = openDevice(options.device ? options.device : "", *schedule, options.threads);
+  Result<std::unique_ptr<Device>> device = openDevice(
+      options.device ? options.device : "", *schedule, options.threads);
   if (!device) {
     fail(device.message());
     return nullptr;
@@ -45,7 +49,8 @@ vdnn_run *vdnn_load(const char *plan, const vdnn_options *given) {
     sessionOptions.seed = *options.seed;
   }
   sessionOptions.planWeights = weightsBeside(plan);
-  Result<std::unique_ptr<Session>> session = Session::create(std::move(*schedule), std::move(*device), sessionOptions);
+  Result<std::unique_ptr<Session>> session =
+      Session::create(std::move(*schedule), std::move(*device), sessionOptions);
   if (!session) {
     fail(session.message());
     return nullptr;
@@ -56,28 +61,37 @@ vdnn_run *vdnn_load(const char *plan, const vdnn_options *given) {
 void vdnn_destroy(vdnn_run *run) { delete run; }
 
 /// The tensor of that name, if it has that many bytes.
-static Result<uint32_t> findTensor(const vdnn_run *run, const char *name, size_t bytes) {
+static Result<uint32_t> findTensor(const vdnn_run *run, const char *name,
+                                   size_t bytes) {
   std::optional<uint32_t> index = run->session->executor().find(name);
   if (!index) {
     return Error{std::string("the plan has no tensor '") + name + "'"};
   }
-  uint64_t expected = run->session->executor().schedule().tensors[*index]->bytes;
+  uint64_t expected =
+      run->session->executor().schedule().tensors[*index]->bytes;
   if (bytes != expected) {
-    return Error{format("tensor '%s' has %llu bytes, got %zu", name, static_cast<unsigned long long>(expected), bytes)};
+    return Error{format("tensor '%s' has %llu bytes, got %zu", name,
+                        static_cast<unsigned long long>(expected), bytes)};
   }
   return *index;
 }
 
-int vdnn_set_input(vdnn_run *run, const char *name, const void *data, size_t bytes) {
+int vdnn_set_input(vdnn_run *run, const char *name, const void *data,
+                   size_t bytes) {
   Result<uint32_t> index = findTensor(run, name, bytes);
   if (!index) {
     return fail(index.message());
   }
-  const schedule::TensorT &tensor = *run->session->executor().schedule().tensors[*index];
+  const schedule::TensorT &tensor =
+      *run->session->executor().schedule().tensors[*index];
   if (tensor.role != schedule::Role::Input) {
     return fail(std::string("tensor '") + name + "' is no input");
   }
-  HostTensor value{name, tensor.type->element, tensor.type->shape, {static_cast<const std::byte *>(data), bytes}, nullptr};
+  HostTensor value{name,
+                   tensor.type->element,
+                   tensor.type->shape,
+                   {static_cast<const std::byte *>(data), bytes},
+                   nullptr};
   return finish(run->session->executor().write(*index, value));
 }
 
@@ -93,7 +107,8 @@ int vdnn_step(vdnn_run *run) { return finish(run->session->stepWithoutData()); }
 int vdnn_loss(const vdnn_run *run, double *loss) {
   std::optional<double> value = run->session->loss();
   if (!value) {
-    return fail("there is no loss: the plan has no output 'loss', or no step was run");
+    return fail(
+        "there is no loss: the plan has no output 'loss', or no step was run");
   }
   *loss = *value;
   return 0;
@@ -117,4 +132,6 @@ int vdnn_get(vdnn_run *run, const char *name, void *data, size_t bytes) {
   return 0;
 }
 
-int vdnn_save(vdnn_run *run, const char *path) { return finish(run->session->save(path)); }
+int vdnn_save(vdnn_run *run, const char *path) {
+  return finish(run->session->save(path));
+}

@@ -1,4 +1,5 @@
-//===- Kernel.cpp - views of kernels and types ----------------------------------------------------------------===//
+//===- Kernel.cpp - views of kernels and types
+//----------------------------------------------------------------===//
 
 #include "runtime/schedule/Schedule.h"
 
@@ -27,23 +28,28 @@ uint64_t elementBytes(ElementType element) {
 rt::Result<uint64_t> typeBytes(const TypeT &type) {
   uint64_t bytes = elementBytes(type.element);
   if (bytes == 0) {
-    return rt::Error{"element type " + std::to_string(static_cast<int>(type.element)) + " does not exist"};
+    return rt::Error{"element type " +
+                     std::to_string(static_cast<int>(type.element)) +
+                     " does not exist"};
   }
   bool empty = false;
   for (int64_t dimension : type.shape) {
     if (dimension < 0) {
-      return rt::Error{"dimension " + std::to_string(dimension) + " is negative"};
+      return rt::Error{"dimension " + std::to_string(dimension) +
+                       " is negative"};
     }
     if (dimension == 0) {
       empty = true;
-    } else if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dimension), &bytes)) {
+    } else if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dimension),
+                                      &bytes)) {
       return rt::Error{"the bytes of a shape exceed 64 bits"};
     }
   }
   return empty ? 0 : bytes;
 }
 
-const AttributeT *findAttribute(const KernelT &kernel, const std::string &name) {
+const AttributeT *findAttribute(const KernelT &kernel,
+                                const std::string &name) {
   for (const auto &attribute : kernel.attributes) {
     if (attribute->name == name) {
       return attribute.get();
@@ -57,17 +63,21 @@ std::vector<int64_t> getInts(const KernelT &kernel, const std::string &name) {
   return attribute ? attribute->ints : std::vector<int64_t>();
 }
 
-int64_t getInt(const KernelT &kernel, const std::string &name, int64_t fallback) {
+int64_t getInt(const KernelT &kernel, const std::string &name,
+               int64_t fallback) {
   const AttributeT *attribute = findAttribute(kernel, name);
-  return attribute && !attribute->ints.empty() ? attribute->ints.front() : fallback;
+  return attribute && !attribute->ints.empty() ? attribute->ints.front()
+                                               : fallback;
 }
 
-double getNumber(const KernelT &kernel, const std::string &name, double fallback) {
+double getNumber(const KernelT &kernel, const std::string &name,
+                 double fallback) {
   const AttributeT *attribute = findAttribute(kernel, name);
   return attribute ? attribute->number : fallback;
 }
 
-std::string getText(const KernelT &kernel, const std::string &name, const std::string &fallback) {
+std::string getText(const KernelT &kernel, const std::string &name,
+                    const std::string &fallback) {
   const AttributeT *attribute = findAttribute(kernel, name);
   return attribute ? attribute->text : fallback;
 }

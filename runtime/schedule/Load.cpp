@@ -1,4 +1,5 @@
-//===- Load.cpp - reads untrusted schedules --------------------------------------------------------------------===//
+//===- Load.cpp - reads untrusted schedules
+//--------------------------------------------------------------------===//
 
 #include "runtime/schedule/Schedule.h"
 #include "runtime/schedule/SchemaText.h"
@@ -12,13 +13,15 @@
 
 namespace vdnn::schedule {
 
-/// A plan of a very large network has some ten megabytes; the format itself ends at two gigabytes.
+/// A plan of a very large network has some ten megabytes; the format itself
+/// ends at two gigabytes.
 static constexpr uint64_t kMaxFileBytes = uint64_t(1) << 30;
 
 namespace {
 
-/// Sums the encoded bytes of all that unpacking would visit. An offset may point to the same vector from many places, and
-/// unpacking copies it each time: without a bound a small file could ask for the square of its size.
+/// Sums the encoded bytes of all that unpacking would visit. An offset may
+/// point to the same vector from many places, and unpacking copies it each
+/// time: without a bound a small file could ask for the square of its size.
 class Extent {
 public:
   explicit Extent(uint64_t limit) : limit_(limit) {}
@@ -105,7 +108,8 @@ public:
   }
 
 private:
-  /// The least that a table takes: the offset of its vtable, which many tables may share.
+  /// The least that a table takes: the offset of its vtable, which many tables
+  /// may share.
   static constexpr uint64_t kTableBytes = sizeof(flatbuffers::soffset_t);
 
   void add(uint64_t bytes) { bytes_ += bytes; }
@@ -117,27 +121,35 @@ private:
 } // namespace
 
 static rt::Result<ScheduleT> parseAligned(const uint8_t *data, size_t size) {
-  constexpr size_t kIdentifierEnd = sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength;
+  constexpr size_t kIdentifierEnd =
+      sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength;
   if (size < kIdentifierEnd) {
-    return rt::Error{"not a schedule: the file has " + std::to_string(size) + " bytes"};
+    return rt::Error{"not a schedule: the file has " + std::to_string(size) +
+                     " bytes"};
   }
   if (!ScheduleBufferHasIdentifier(data)) {
-    return rt::Error{"not a schedule: the file does not carry the identifier '" +
-                     std::string(ScheduleIdentifier()) + "'"};
+    return rt::Error{
+        "not a schedule: the file does not carry the identifier '" +
+        std::string(ScheduleIdentifier()) + "'"};
   }
   if (size > kMaxFileBytes) {
-    return rt::Error{"the schedule has " + std::to_string(size) + " bytes, at most " + std::to_string(kMaxFileBytes) +
+    return rt::Error{"the schedule has " + std::to_string(size) +
+                     " bytes, at most " + std::to_string(kMaxFileBytes) +
                      " are accepted"};
   }
   constexpr flatbuffers::uoffset_t kMaxDepth = 8;
-  flatbuffers::Verifier verifier(data, size, kMaxDepth, static_cast<flatbuffers::uoffset_t>(size / 4 + 1));
+  flatbuffers::Verifier verifier(
+      data, size, kMaxDepth, static_cast<flatbuffers::uoffset_t>(size / 4 + 1));
   if (!VerifyScheduleBuffer(verifier)) {
-    return rt::Error{"the schedule is damaged: it is truncated, or its encoding is not valid"};
+    return rt::Error{"the schedule is damaged: it is truncated, or its "
+                     "encoding is not valid"};
   }
   const Schedule *root = GetSchedule(data);
   if (root->version() != kVersion) {
-    return rt::Error{"the schedule has version " + std::to_string(root->version()) + ", expected " +
-                     std::to_string(kVersion) + "; plan again with the compiler that belongs to this runtime"};
+    return rt::Error{
+        "the schedule has version " + std::to_string(root->version()) +
+        ", expected " + std::to_string(kVersion) +
+        "; plan again with the compiler that belongs to this runtime"};
   }
   Extent extent(2 * static_cast<uint64_t>(size));
   extent.visit(root);
@@ -180,7 +192,8 @@ rt::Result<ScheduleT> parseJson(const std::string &text) {
 rt::Result<ScheduleT> load(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return rt::Error{"cannot read '" + path + "': " + (error ? error.message() : "not a file")};
+    return rt::Error{"cannot read '" + path +
+                     "': " + (error ? error.message() : "not a file")};
   }
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
@@ -188,7 +201,8 @@ rt::Result<ScheduleT> load(const std::string &path) {
     return rt::Error{"cannot read '" + path + "': " + std::strerror(errno)};
   }
   if (static_cast<uint64_t>(size) > kMaxFileBytes) {
-    return rt::Error{"cannot read '" + path + "': it has " + std::to_string(size) + " bytes, at most " +
+    return rt::Error{"cannot read '" + path + "': it has " +
+                     std::to_string(size) + " bytes, at most " +
                      std::to_string(kMaxFileBytes) + " are accepted"};
   }
   std::vector<uint8_t> bytes(static_cast<size_t>(size));

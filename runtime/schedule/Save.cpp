@@ -1,4 +1,5 @@
-//===- Save.cpp - writes schedules ----------------------------------------------------------------------------===//
+//===- Save.cpp - writes schedules
+//----------------------------------------------------------------------------===//
 
 #include "runtime/schedule/Schedule.h"
 #include "runtime/support/AtomicFile.h"
@@ -10,7 +11,8 @@ namespace vdnn::schedule {
 std::vector<uint8_t> serialize(const ScheduleT &schedule) {
   flatbuffers::FlatBufferBuilder builder;
   FinishScheduleBuffer(builder, Schedule::Pack(builder, &schedule));
-  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+  return {builder.GetBufferPointer(),
+          builder.GetBufferPointer() + builder.GetSize()};
 }
 
 rt::Status save(const ScheduleT &schedule, const std::string &path) {
@@ -18,7 +20,9 @@ rt::Status save(const ScheduleT &schedule, const std::string &path) {
     return rt::Error{"refusing to write '" + path + "': " + status.message()};
   }
   std::vector<uint8_t> bytes = serialize(schedule);
-  return rt::writeFile(path, std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+  return rt::writeFile(
+      path, std::string_view(reinterpret_cast<const char *>(bytes.data()),
+                             bytes.size()));
 }
 
 } // namespace vdnn::schedule

@@ -1,8 +1,10 @@
-//===- Schedule.h - the schedule as plain structs: load, save, small views ----------------------------------===//
+//===- Schedule.h - the schedule as plain structs: load, save, small views
+//----------------------------------===//
 //
-// `ScheduleT`, `TensorT`, ... are generated from schedule.fbs; its comments are their documentation. A schedule that
-// `load` returns is structurally sound: every index is in range, every required field is there. Whether it may run is the
-// checker's to say.
+// `ScheduleT`, `TensorT`, ... are generated from schedule.fbs; its comments are
+// their documentation. A schedule that `load` returns is structurally sound:
+// every index is in range, every required field is there. Whether it may run is
+// the checker's to say.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -35,21 +37,27 @@ rt::Status save(const ScheduleT &schedule, const std::string &path);
 
 std::vector<uint8_t> serialize(const ScheduleT &schedule);
 
-/// Structural soundness: indices in range, operand counts by command kind, shapes whose bytes equal the declared ones.
+/// Structural soundness: indices in range, operand counts by command kind,
+/// shapes whose bytes equal the declared ones.
 rt::Status validate(const ScheduleT &schedule);
 
 /// Bytes of one element.
 uint64_t elementBytes(ElementType element);
 
-/// Bytes of a dense tensor; an error where the product overflows or a dimension is negative.
+/// Bytes of a dense tensor; an error where the product overflows or a dimension
+/// is negative.
 rt::Result<uint64_t> typeBytes(const TypeT &type);
 
-/// A kernel's attributes by name. Each returns the fallback where the attribute is absent.
+/// A kernel's attributes by name. Each returns the fallback where the attribute
+/// is absent.
 const AttributeT *findAttribute(const KernelT &kernel, const std::string &name);
 std::vector<int64_t> getInts(const KernelT &kernel, const std::string &name);
-int64_t getInt(const KernelT &kernel, const std::string &name, int64_t fallback = 0);
-double getNumber(const KernelT &kernel, const std::string &name, double fallback = 0);
-std::string getText(const KernelT &kernel, const std::string &name, const std::string &fallback = "");
+int64_t getInt(const KernelT &kernel, const std::string &name,
+               int64_t fallback = 0);
+double getNumber(const KernelT &kernel, const std::string &name,
+                 double fallback = 0);
+std::string getText(const KernelT &kernel, const std::string &name,
+                    const std::string &fallback = "");
 
 } // namespace vdnn::schedule
 

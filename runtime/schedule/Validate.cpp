@@ -1,6 +1,8 @@
-//===- Validate.cpp - structural soundness of schedules ---------------------------------------------------------===//
+//===- Validate.cpp - structural soundness of schedules
+//---------------------------------------------------------===//
 //
-// After this, every index can be followed and every pointer is set. What the plan means is not looked at.
+// After this, every index can be followed and every pointer is set. What the
+// plan means is not looked at.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -36,7 +38,8 @@ private:
   }
 
   template <typename T>
-  bool each(const std::vector<std::unique_ptr<T>> &table, const char *name, bool (Validator::*one)(const T &)) {
+  bool each(const std::vector<std::unique_ptr<T>> &table, const char *name,
+            bool (Validator::*one)(const T &)) {
     for (size_t i = 0; i < table.size(); ++i) {
       context_ = std::string(name) + " " + std::to_string(i) + ": ";
       if (!table[i]) {
@@ -52,12 +55,15 @@ private:
 
   template <typename Enum>
   bool known(Enum value, Enum last, const char *name) {
-    return value <= last || fail(std::string(name) + " " + std::to_string(static_cast<int>(value)) + " does not exist");
+    return value <= last ||
+           fail(std::string(name) + " " +
+                std::to_string(static_cast<int>(value)) + " does not exist");
   }
 
   bool index(uint64_t value, size_t size, const char *name) {
-    return value < size || fail(std::string(name) + " " + std::to_string(value) + " does not exist, there are " +
-                                std::to_string(size));
+    return value < size ||
+           fail(std::string(name) + " " + std::to_string(value) +
+                " does not exist, there are " + std::to_string(size));
   }
 
   /// An index, or -1 for none.
@@ -65,26 +71,31 @@ private:
     if (value == -1) {
       return true;
     }
-    return value < -1 ? fail(std::string(name) + " " + std::to_string(value) + " is neither an index nor -1")
+    return value < -1 ? fail(std::string(name) + " " + std::to_string(value) +
+                             " is neither an index nor -1")
                       : index(static_cast<uint64_t>(value), size, name);
   }
 
   bool header() {
     const ScheduleT &s = schedule_;
     if (s.version != kVersion) {
-      return fail("version is " + std::to_string(s.version) + ", expected " + std::to_string(kVersion));
+      return fail("version is " + std::to_string(s.version) + ", expected " +
+                  std::to_string(kVersion));
     }
     if (!s.target) {
       return fail("the target device is missing");
     }
-    // Every event is recorded once, so more events than commands are a damaged count, and never a size to allocate.
+    // Every event is recorded once, so more events than commands are a damaged
+    // count, and never a size to allocate.
     if (s.event_count > s.commands.size()) {
-      return fail("event_count is " + std::to_string(s.event_count) + ", more than the " +
-                  std::to_string(s.commands.size()) + " commands");
+      return fail("event_count is " + std::to_string(s.event_count) +
+                  ", more than the " + std::to_string(s.commands.size()) +
+                  " commands");
     }
     if (s.link) {
       const LinkT &l = *s.link;
-      for (double rate : {l.device_to_host_bytes_per_second, l.host_to_device_bytes_per_second, l.duplex_factor}) {
+      for (double rate : {l.device_to_host_bytes_per_second,
+                          l.host_to_device_bytes_per_second, l.duplex_factor}) {
         if (!std::isfinite(rate) || rate < 0) {
           return fail("a rate of the link is negative or not finite");
         }
@@ -97,14 +108,16 @@ private:
   }
 
   bool type(const TypeT &t) {
-    if (!known(t.element, ElementType::MAX, "element type") || !known(t.layout, Layout::MAX, "layout")) {
+    if (!known(t.element, ElementType::MAX, "element type") ||
+        !known(t.layout, Layout::MAX, "layout")) {
       return false;
     }
     if (rt::Result<uint64_t> bytes = typeBytes(t); !bytes) {
       return fail(bytes.message());
     }
     if (t.layout == Layout::ChannelsLast && t.shape.size() < 3) {
-      return fail("rank " + std::to_string(t.shape.size()) + " cannot be channels last, expected 3 or more");
+      return fail("rank " + std::to_string(t.shape.size()) +
+                  " cannot be channels last, expected 3 or more");
     }
     return true;
   }
@@ -120,19 +133,23 @@ private:
     if (!t.type) {
       return fail("has no type");
     }
-    if (!known(t.role, Role::MAX, "role") || !known(t.decision, Decision::MAX, "decision") || !type(*t.type)) {
+    if (!known(t.role, Role::MAX, "role") ||
+        !known(t.decision, Decision::MAX, "decision") || !type(*t.type)) {
       return false;
     }
     uint64_t bytes = *typeBytes(*t.type);
     if (bytes != t.bytes) {
-      return fail("declares " + std::to_string(t.bytes) + " bytes, its shape has " + std::to_string(bytes));
+      return fail("declares " + std::to_string(t.bytes) +
+                  " bytes, its shape has " + std::to_string(bytes));
     }
-    if (t.initial && !known(t.initial->kind, InitialKind::MAX, "initial value")) {
+    if (t.initial &&
+        !known(t.initial->kind, InitialKind::MAX, "initial value")) {
       return false;
     }
     return optional(t.entry, schedule_.buffers.size(), "entry buffer") &&
            optional(t.exit, schedule_.buffers.size(), "exit buffer") &&
-           optional(t.gradient_of, schedule_.tensors.size(), "gradient_of tensor");
+           optional(t.gradient_of, schedule_.tensors.size(),
+                    "gradient_of tensor");
   }
 
   bool buffer(const BufferT &b) {
@@ -140,10 +157,13 @@ private:
     if (__builtin_add_overflow(b.offset, b.bytes, &end)) {
       return fail("its range exceeds 64 bits");
     }
-    return known(b.arena, Arena::MAX, "arena") && optional(b.tensor, schedule_.tensors.size(), "tensor");
+    return known(b.arena, Arena::MAX, "arena") &&
+           optional(b.tensor, schedule_.tensors.size(), "tensor");
   }
 
-  bool stream(const StreamT &s) { return known(s.kind, StreamKind::MAX, "stream kind"); }
+  bool stream(const StreamT &s) {
+    return known(s.kind, StreamKind::MAX, "stream kind");
+  }
 
   bool kernel(const KernelT &k) {
     if (k.kind.empty()) {
@@ -154,7 +174,8 @@ private:
         return fail("an attribute is missing");
       }
     }
-    // How many inputs the program needs for its value numbers to exist: checked at each launch, where they are counted.
+    // How many inputs the program needs for its value numbers to exist: checked
+    // at each launch, where they are counted.
     uint64_t inputs = 0;
     for (size_t i = 0; i < k.program.size(); ++i) {
       if (!k.program[i]) {
@@ -168,7 +189,9 @@ private:
       }
     }
     for (uint64_t value : k.program_results) {
-      inputs = std::max(inputs, value + 1 > k.program.size() ? value + 1 - k.program.size() : 0);
+      inputs = std::max(inputs, value + 1 > k.program.size()
+                                    ? value + 1 - k.program.size()
+                                    : 0);
     }
     programInputs_.push_back(inputs);
     return true;
@@ -177,7 +200,8 @@ private:
   bool operands(const std::vector<Operand> &list, const char *name) {
     for (const Operand &operand : list) {
       if (!index(operand.buffer(), schedule_.buffers.size(), name) ||
-          !index(operand.type(), schedule_.types.size(), "type of an operand")) {
+          !index(operand.type(), schedule_.types.size(),
+                 "type of an operand")) {
         return false;
       }
     }
@@ -188,18 +212,22 @@ private:
     if (c.kernel < 0) {
       return fail("a launch without a kernel");
     }
-    if (!index(static_cast<uint64_t>(c.kernel), schedule_.kernels.size(), "kernel") ||
+    if (!index(static_cast<uint64_t>(c.kernel), schedule_.kernels.size(),
+               "kernel") ||
         !optional(c.workspace, schedule_.buffers.size(), "workspace")) {
       return false;
     }
     const KernelT &k = *schedule_.kernels[c.kernel];
     if (programInputs_[c.kernel] > c.reads.size()) {
-      return fail("the program of kernel '" + k.kind + "' uses values that do not exist with " +
+      return fail("the program of kernel '" + k.kind +
+                  "' uses values that do not exist with " +
                   std::to_string(c.reads.size()) + " inputs");
     }
     if (!k.program.empty() && k.program_results.size() != c.writes.size()) {
-      return fail("the program of kernel '" + k.kind + "' has " + std::to_string(k.program_results.size()) +
-                  " results, the launch writes " + std::to_string(c.writes.size()));
+      return fail("the program of kernel '" + k.kind + "' has " +
+                  std::to_string(k.program_results.size()) +
+                  " results, the launch writes " +
+                  std::to_string(c.writes.size()));
     }
     std::unordered_set<uint32_t> written;
     for (const InPlace &pair : c.in_place) {
@@ -208,7 +236,8 @@ private:
         return false;
       }
       if (!written.insert(pair.write()).second) {
-        return fail("two in-place pairs name write " + std::to_string(pair.write()));
+        return fail("two in-place pairs name write " +
+                    std::to_string(pair.write()));
       }
     }
     return c.event == -1 || fail("a launch with an event");
@@ -216,7 +245,8 @@ private:
 
   bool command(const CommandT &c) {
     if (!known(c.kind, CommandKind::MAX, "command kind") ||
-        !index(c.stream, schedule_.streams.size(), "stream") || !operands(c.reads, "buffer of a read") ||
+        !index(c.stream, schedule_.streams.size(), "stream") ||
+        !operands(c.reads, "buffer of a read") ||
         !operands(c.writes, "buffer of a write")) {
       return false;
     }
@@ -231,7 +261,8 @@ private:
     }
     if (c.kind == CommandKind::Copy) {
       if (c.reads.size() != 1 || c.writes.size() != 1) {
-        return fail("a copy has one read and one write, found " + std::to_string(c.reads.size()) + " and " +
+        return fail("a copy has one read and one write, found " +
+                    std::to_string(c.reads.size()) + " and " +
                     std::to_string(c.writes.size()));
       }
       return c.event == -1 || fail("a copy with an event");
@@ -240,7 +271,8 @@ private:
       return fail("a record or wait with operands");
     }
     return (c.event >= 0 || fail("a record or wait without an event")) &&
-           index(static_cast<uint64_t>(c.event), schedule_.event_count, "event");
+           index(static_cast<uint64_t>(c.event), schedule_.event_count,
+                 "event");
   }
 
   const ScheduleT &schedule_;
@@ -253,6 +285,8 @@ private:
 
 } // namespace
 
-rt::Status validate(const ScheduleT &schedule) { return Validator(schedule).run(); }
+rt::Status validate(const ScheduleT &schedule) {
+  return Validator(schedule).run();
+}
 
 } // namespace vdnn::schedule

@@ -1,4 +1,5 @@
-//===- SimDevice.cpp ----------------------------------------------------------------------------------------===//
+//===- SimDevice.cpp
+//----------------------------------------------------------------------------------------===//
 
 #include "runtime/sim/SimDevice.h"
 
@@ -14,7 +15,8 @@ namespace vdnn::rt {
 
 namespace {
 
-/// Memory that exists only where it is touched: a plan's host arena may be larger than this machine.
+/// Memory that exists only where it is touched: a plan's host arena may be
+/// larger than this machine.
 struct SparseMemory {
   std::byte *data = nullptr;
   size_t bytes = 0;
@@ -27,9 +29,11 @@ struct SparseMemory {
 
   Status allocate(uint64_t size) {
     bytes = std::max<uint64_t>(size, 1);
-    void *address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED) {
-      return Error{"cannot reserve " + formatBytes(size) + " of addresses for the simulated host arena"};
+      return Error{"cannot reserve " + formatBytes(size) +
+                   " of addresses for the simulated host arena"};
     }
     data = static_cast<std::byte *>(address);
     return {};
@@ -56,28 +60,35 @@ public:
   int64_t nowNs() const override { return now_; }
   const Timeline &lastTimeline() const override { return timeline_; }
 
-  Status allocate(uint64_t, uint64_t hostBytes, std::span<const schedule::StreamT> streams, uint32_t) override {
+  Status allocate(uint64_t, uint64_t hostBytes,
+                  std::span<const schedule::StreamT> streams,
+                  uint32_t) override {
     streamCount_ = static_cast<uint32_t>(streams.size());
     return host_.allocate(hostBytes);
   }
 
   std::byte *hostArena() override { return host_.data; }
 
-  Status prepare(uint32_t, const schedule::KernelT &, const LaunchTypes &, std::span<const schedule::InPlace>,
-                 uint64_t) override {
+  Status prepare(uint32_t, const schedule::KernelT &, const LaunchTypes &,
+                 std::span<const schedule::InPlace>, uint64_t) override {
     return {};
   }
 
-  Status launch(uint32_t stream, uint32_t command, const LaunchArguments &) override {
+  Status launch(uint32_t stream, uint32_t command,
+                const LaunchArguments &) override {
     return work(stream, command < launchNs_.size() ? launchNs_[command] : 0, 0);
   }
 
-  Status copyToHost(uint32_t stream, uint64_t, uint64_t, uint64_t bytes) override {
-    return work(stream, copyNs(bytes, link_.device_to_host_bytes_per_second), 1);
+  Status copyToHost(uint32_t stream, uint64_t, uint64_t,
+                    uint64_t bytes) override {
+    return work(stream, copyNs(bytes, link_.device_to_host_bytes_per_second),
+                1);
   }
 
-  Status copyToDevice(uint32_t stream, uint64_t, uint64_t, uint64_t bytes) override {
-    return work(stream, copyNs(bytes, link_.host_to_device_bytes_per_second), 2);
+  Status copyToDevice(uint32_t stream, uint64_t, uint64_t,
+                      uint64_t bytes) override {
+    return work(stream, copyNs(bytes, link_.host_to_device_bytes_per_second),
+                2);
   }
 
   Status record(uint32_t stream, uint32_t event) override {
@@ -97,12 +108,16 @@ public:
     return {};
   }
 
-  Status tap(uint32_t stream, schedule::Arena, uint64_t, std::span<std::byte> destination) override {
+  Status tap(uint32_t stream, schedule::Arena, uint64_t,
+             std::span<std::byte> destination) override {
     std::fill(destination.begin(), destination.end(), std::byte{0});
     return work(stream, 0, 0);
   }
 
-  Status fill(uint32_t stream, schedule::Arena, uint64_t, uint64_t, std::byte) override { return work(stream, 0, 0); }
+  Status fill(uint32_t stream, schedule::Arena, uint64_t, uint64_t,
+              std::byte) override {
+    return work(stream, 0, 0);
+  }
 
   Status delay(uint32_t stream, uint64_t nanoseconds) override {
     return work(stream, static_cast<int64_t>(nanoseconds), 0);
@@ -116,7 +131,8 @@ public:
 private:
   Status queue(const TimedCommand &command) {
     if (command.stream >= streamCount_) {
-      return Error{format("stream %u does not exist: the schedule has %u", command.stream, streamCount_)};
+      return Error{format("stream %u does not exist: the schedule has %u",
+                          command.stream, streamCount_)};
     }
     commands_.push_back(command);
     return {};
@@ -126,14 +142,16 @@ private:
     return queue({TimedCommand::Kind::Work, stream, 0, ns, direction});
   }
 
-  /// The plan's own prediction for the next copy of the step, or the link's where it has none.
+  /// The plan's own prediction for the next copy of the step, or the link's
+  /// where it has none.
   int64_t copyNs(uint64_t bytes, double bytesPerSecond) {
     int64_t predicted = nextCopy_ < copyNs_.size() ? copyNs_[nextCopy_] : 0;
     ++nextCopy_;
     if (predicted > 0 || !(bytesPerSecond > 0)) {
       return predicted;
     }
-    return link_.latency_ns + std::llround(static_cast<double>(bytes) / bytesPerSecond * 1e9);
+    return link_.latency_ns +
+           std::llround(static_cast<double>(bytes) / bytesPerSecond * 1e9);
   }
 
   std::vector<int64_t> launchNs_; // by command
@@ -149,11 +167,14 @@ private:
 };
 
 Status SimDeviceImpl::synchronize() {
-  double duplex = link_.duplex_factor > 0 && link_.duplex_factor <= 1 ? link_.duplex_factor : 1.0;
+  double duplex = link_.duplex_factor > 0 && link_.duplex_factor <= 1
+                      ? link_.duplex_factor
+                      : 1.0;
   timeline_ = simulate(commands_, streamCount_, duplex);
-  std::stable_sort(marks_.begin(), marks_.end(), [&](const auto &a, const auto &b) {
-    return timeline_.startNs[a.first] < timeline_.startNs[b.first];
-  });
+  std::stable_sort(
+      marks_.begin(), marks_.end(), [&](const auto &a, const auto &b) {
+        return timeline_.startNs[a.first] < timeline_.startNs[b.first];
+      });
   int64_t origin = now_;
   for (const auto &[command, mark] : marks_) {
     now_ = origin + timeline_.startNs[command];
@@ -168,7 +189,8 @@ Status SimDeviceImpl::synchronize() {
 
 } // namespace
 
-std::unique_ptr<SimDevice> SimDevice::create(const schedule::ScheduleT &schedule) {
+std::unique_ptr<SimDevice>
+SimDevice::create(const schedule::ScheduleT &schedule) {
   return std::make_unique<SimDeviceImpl>(schedule);
 }
 

@@ -1,4 +1,5 @@
-//===- Timeline.cpp -----------------------------------------------------------------------------------------===//
+//===- Timeline.cpp
+//-----------------------------------------------------------------------------------------===//
 
 #include "runtime/sim/Timeline.h"
 
@@ -25,12 +26,15 @@ struct Stream {
   bool done() const { return head == queue.size(); }
 };
 
-/// Time is a double: exact for whole ns below 2^53, and copies at a reduced rate need the fractions.
+/// Time is a double: exact for whole ns below 2^53, and copies at a reduced
+/// rate need the fractions.
 class Simulation {
 public:
-  Simulation(std::span<const TimedCommand> commands, uint32_t streamCount, double duplexFactor)
-      : commands_(commands), duplexFactor_(duplexFactor), streams_(streamCount), recordOf_(commands.size(), kNone),
-        start_(commands.size(), 0), end_(commands.size(), kNever) {
+  Simulation(std::span<const TimedCommand> commands, uint32_t streamCount,
+             double duplexFactor)
+      : commands_(commands), duplexFactor_(duplexFactor), streams_(streamCount),
+        recordOf_(commands.size(), kNone), start_(commands.size(), 0),
+        end_(commands.size(), kNever) {
     std::unordered_map<uint32_t, uint32_t> lastRecord;
     for (uint32_t i = 0; i < commands.size(); ++i) {
       const TimedCommand &command = commands[i];
@@ -38,7 +42,8 @@ public:
       if (command.kind == TimedCommand::Kind::Record) {
         lastRecord[command.event] = i;
       } else if (command.kind == TimedCommand::Kind::Wait) {
-        if (auto found = lastRecord.find(command.event); found != lastRecord.end()) {
+        if (auto found = lastRecord.find(command.event);
+            found != lastRecord.end()) {
           recordOf_[i] = found->second;
         }
       }
@@ -71,10 +76,13 @@ private:
     stream.started = true;
     start_[index] = now_;
     bool works = commands_[index].kind == TimedCommand::Kind::Work;
-    stream.remainingNs = works ? static_cast<double>(std::max<int64_t>(commands_[index].durationNs, 0)) : 0;
+    stream.remainingNs = works ? static_cast<double>(std::max<int64_t>(
+                                     commands_[index].durationNs, 0))
+                               : 0;
   }
 
-  /// Finishes everything that takes no more time, until every stream works, waits or is done.
+  /// Finishes everything that takes no more time, until every stream works,
+  /// waits or is done.
   void settle() {
     for (bool changed = true; changed;) {
       changed = false;
@@ -96,13 +104,15 @@ private:
   }
 
   const TimedCommand *working(const Stream &stream) const {
-    if (stream.done() || commands_[stream.queue[stream.head]].kind != TimedCommand::Kind::Work) {
+    if (stream.done() ||
+        commands_[stream.queue[stream.head]].kind != TimedCommand::Kind::Work) {
       return nullptr;
     }
     return &commands_[stream.queue[stream.head]];
   }
 
-  /// Sets the rates of what runs now, and returns the time until the first of it ends.
+  /// Sets the rates of what runs now, and returns the time until the first of
+  /// it ends.
   double nextStep() {
     bool copying[3] = {false, false, false};
     for (const Stream &stream : streams_) {
@@ -125,7 +135,8 @@ private:
     now_ += step;
     for (Stream &stream : streams_) {
       if (working(stream)) {
-        // What ends within a thousandth of a nanosecond ends now: the rest is rounding.
+        // What ends within a thousandth of a nanosecond ends now: the rest is
+        // rounding.
         stream.remainingNs -= step * stream.rate;
         stream.remainingNs = stream.remainingNs < 1e-3 ? 0 : stream.remainingNs;
       }
@@ -143,7 +154,8 @@ private:
     }
     bool workLeft = false;
     const std::vector<uint32_t> none;
-    const std::vector<uint32_t> &compute = streams_.empty() ? none : streams_[0].queue;
+    const std::vector<uint32_t> &compute =
+        streams_.empty() ? none : streams_[0].queue;
     for (size_t i = compute.size(); i-- > 0;) {
       uint32_t index = compute[i];
       workLeft |= commands_[index].kind == TimedCommand::Kind::Work;
@@ -165,7 +177,8 @@ private:
 
 } // namespace
 
-Timeline simulate(std::span<const TimedCommand> commands, uint32_t streamCount, double duplexFactor) {
+Timeline simulate(std::span<const TimedCommand> commands, uint32_t streamCount,
+                  double duplexFactor) {
   return Simulation(commands, streamCount, duplexFactor).run();
 }
 

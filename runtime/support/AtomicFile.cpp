@@ -1,4 +1,5 @@
-//===- AtomicFile.cpp ---------------------------------------------------------------------------------------===//
+//===- AtomicFile.cpp
+//---------------------------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
 
@@ -25,7 +26,8 @@ Result<AtomicFile> AtomicFile::create(const std::string &path) {
     file.temporary_.clear();
     return systemError("write", path);
   }
-  // mkstemp makes files that only the owner can read; what the user asked for is an ordinary file.
+  // mkstemp makes files that only the owner can read; what the user asked for
+  // is an ordinary file.
   mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(file.descriptor_, 0666 & ~mask);
@@ -62,14 +64,16 @@ Status AtomicFile::write(std::string_view text) {
 }
 
 Status AtomicFile::commit() {
-  if (::fsync(descriptor_) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (::fsync(descriptor_) != 0 ||
+      ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return systemError("write", path_);
   }
   ::close(descriptor_);
   descriptor_ = -1;
   // The rename itself is durable only once the folder is.
   std::string folder = std::filesystem::path(path_).parent_path().string();
-  int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int descriptor = ::open(folder.empty() ? "." : folder.c_str(),
+                          O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) {
     ::fsync(descriptor);
     ::close(descriptor);

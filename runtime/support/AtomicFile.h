@@ -1,4 +1,5 @@
-//===- AtomicFile.h - a file appears whole or not at all ----------------------------------------------------===//
+//===- AtomicFile.h - a file appears whole or not at all
+//----------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_ATOMICFILE_H
 #define VDNN_RUNTIME_SUPPORT_ATOMICFILE_H
@@ -12,8 +13,9 @@
 
 namespace vdnn::rt {
 
-/// Writes to a temporary file beside `path`; `commit` makes it durable and renames it. A process that dies before leaves
-/// the old file as it was; an AtomicFile that is destroyed without `commit` removes its temporary.
+/// Writes to a temporary file beside `path`; `commit` makes it durable and
+/// renames it. A process that dies before leaves the old file as it was; an
+/// AtomicFile that is destroyed without `commit` removes its temporary.
 class AtomicFile {
 public:
   static Result<AtomicFile> create(const std::string &path);
@@ -24,7 +26,8 @@ public:
   Status write(std::span<const std::byte> bytes);
   Status write(std::string_view text);
 
-  /// Flushes the file, renames it, and flushes the folder. To be called once, last.
+  /// Flushes the file, renames it, and flushes the folder. To be called once,
+  /// last.
   Status commit();
 
 private:

@@ -1,7 +1,9 @@
-//===- Error.h - results that can fail ----------------------------------------------------------------------===//
+//===- Error.h - results that can fail
+//----------------------------------------------------------------------===//
 //
-// No exception crosses an interface of the runtime. A message is one line: lower case, no full stop, names in
-// single quotes, expected and found value, and the fix where there is one.
+// No exception crosses an interface of the runtime. A message is one line:
+// lower case, no full stop, names in single quotes, expected and found value,
+// and the fix where there is one.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 

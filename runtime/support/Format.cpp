@@ -1,4 +1,5 @@
-//===- Format.cpp -------------------------------------------------------------------------------------------===//
+//===- Format.cpp
+//-------------------------------------------------------------------------------------------===//
 
 #include "runtime/support/Format.h"
 
@@ -21,7 +22,8 @@ std::string format(const char *pattern, ...) {
 }
 
 std::string formatBytes(uint64_t bytes) {
-  static constexpr const char *kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  static constexpr const char *kUnits[] = {"KiB", "MiB", "GiB",
+                                           "TiB", "PiB", "EiB"};
   if (bytes < 1024) {
     return format("%llu B", static_cast<unsigned long long>(bytes));
   }

@@ -1,4 +1,5 @@
-//===- Format.h - sizes, times and shapes as text -----------------------------------------------------------===//
+//===- Format.h - sizes, times and shapes as text
+//-----------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_FORMAT_H
 #define VDNN_RUNTIME_SUPPORT_FORMAT_H
@@ -10,7 +11,8 @@
 namespace vdnn::rt {
 
 /// printf into a string.
-std::string format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+std::string format(const char *pattern, ...)
+    __attribute__((format(printf, 1, 2)));
 
 /// "512 B", "1.50 KiB", "6.00 GiB".
 std::string formatBytes(uint64_t bytes);

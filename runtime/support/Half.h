@@ -1,4 +1,5 @@
-//===- Half.h - conversions of 16-bit floating-point numbers ------------------------------------------------===//
+//===- Half.h - conversions of 16-bit floating-point numbers
+//------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_HALF_H
 #define VDNN_RUNTIME_SUPPORT_HALF_H
@@ -33,13 +34,16 @@ inline uint16_t floatToHalf(float value) {
     return sign | 0x7c00;
   }
   if (bits < 0x38800000) { // below 2^-14: subnormal, in units of 2^-24
-    return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(std::bit_cast<float>(bits), 24)));
+    return sign | static_cast<uint16_t>(std::nearbyint(
+                      std::ldexp(std::bit_cast<float>(bits), 24)));
   }
   uint32_t rounded = bits + 0xfff + (bits >> 13 & 1);
   return sign | static_cast<uint16_t>((rounded - (112u << 23)) >> 13);
 }
 
-inline float bfloatToFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+inline float bfloatToFloat(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 /// Rounds to nearest, ties to even.
 inline uint16_t floatToBfloat(float value) {

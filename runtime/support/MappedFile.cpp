@@ -1,4 +1,5 @@
-//===- MappedFile.cpp ---------------------------------------------------------------------------------------===//
+//===- MappedFile.cpp
+//---------------------------------------------------------------------------------------===//
 
 #include "runtime/support/MappedFile.h"
 
@@ -25,16 +26,18 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
   file.path_ = path;
   file.size_ = static_cast<size_t>(info.st_size);
   if (file.size_ > 0) {
-    void *address = ::mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    void *address =
+        ::mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (address == MAP_FAILED) {
       int code = errno;
       ::close(descriptor);
       return Error{"cannot map '" + path + "': " + std::strerror(code)};
     }
     size_t size = file.size_;
-    file.data_ = std::shared_ptr<const std::byte>(static_cast<const std::byte *>(address), [size](const std::byte *data) {
-      ::munmap(const_cast<std::byte *>(data), size);
-    });
+    file.data_ = std::shared_ptr<const std::byte>(
+        static_cast<const std::byte *>(address), [size](const std::byte *data) {
+          ::munmap(const_cast<std::byte *>(data), size);
+        });
   }
   ::close(descriptor);
   return file;

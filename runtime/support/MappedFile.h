@@ -1,4 +1,5 @@
-//===- MappedFile.h - a file as read-only memory ------------------------------------------------------------===//
+//===- MappedFile.h - a file as read-only memory
+//------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_MAPPEDFILE_H
 #define VDNN_RUNTIME_SUPPORT_MAPPEDFILE_H
@@ -12,8 +13,10 @@
 
 namespace vdnn::rt {
 
-/// The bytes of a regular file. Copies share the mapping, which lives as long as the last of them. Safe to read from
-/// several threads. A file that another process truncates while it is mapped ends this process (as with every mapping).
+/// The bytes of a regular file. Copies share the mapping, which lives as long
+/// as the last of them. Safe to read from several threads. A file that another
+/// process truncates while it is mapped ends this process (as with every
+/// mapping).
 class MappedFile {
 public:
   static Result<MappedFile> open(const std::string &path);

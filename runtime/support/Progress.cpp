@@ -1,4 +1,5 @@
-//===- Progress.cpp -----------------------------------------------------------------------------------------===//
+//===- Progress.cpp
+//-----------------------------------------------------------------------------------------===//
 
 #include "runtime/support/Progress.h"
 
@@ -11,7 +12,8 @@ namespace vdnn::rt {
 
 Progress::Progress(std::FILE *stream) : stream_(stream) {
   const char *terminal = std::getenv("TERM");
-  live_ = ::isatty(::fileno(stream)) && terminal && std::strcmp(terminal, "dumb") != 0;
+  live_ = ::isatty(::fileno(stream)) && terminal &&
+          std::strcmp(terminal, "dumb") != 0;
 }
 
 void Progress::update(const std::string &line) {
@@ -19,8 +21,12 @@ void Progress::update(const std::string &line) {
     return;
   }
   winsize size{};
-  // A line that wraps cannot be replaced, so cut it at the width of the terminal.
-  size_t width = ::ioctl(::fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79u;
+  // A line that wraps cannot be replaced, so cut it at the width of the
+  // terminal.
+  size_t width =
+      ::ioctl(::fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1
+          ? size.ws_col - 1u
+          : 79u;
   std::fprintf(stream_, "\r\033[K%s", line.substr(0, width).c_str());
   std::fflush(stream_);
   open_ = true;

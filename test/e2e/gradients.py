@@ -5,10 +5,10 @@ Both sides start from the same weights (PyTorch's initialisation), see the same 
 decay. Gradients, updated weights and running statistics must agree within ||a - b|| / ||b|| <= 1e-4 in fp32.
 
 ReLUs and maximum pools have kinks: rounding flips a unit there, and two correct fp32 programs then differ by 1 / sqrt(units), far more than
-1e-4. So biases are set such that no ReLU works near its kink (`settle`), and PyTorch in fp64 is the reference; PyTorch's own fp32
-error against it is printed beside ours. In front of a batch normalisation a settled bias has no gradient at all, so networks
-with batch normalisation are compared a second time with PyTorch's own initialisation: there our worst error may be at most
-NATURAL_FACTOR times PyTorch's worst.
+1e-4. So biases are set such that no ReLU works near its kink (`settle`), PyTorch in fp64 is the reference, and PyTorch's own fp32
+error against it is printed beside ours. Networks with batch normalisation magnify rounding themselves, and a settled bias in front of
+a normalisation has no gradient at all: they keep PyTorch's initialisation, and there our worst error may be at most
+NATURAL_FACTOR times PyTorch's own worst.
 """
 
 import sys
@@ -26,6 +26,7 @@ import tools
 
 RATE, MOMENTUM, DECAY = 0.01, 0.9, 1e-4
 SPREAD = 5.0
+SETTLED_FACTOR = 1.5
 NATURAL_FACTOR = 3.0
 # A gradient smaller than this share of the network's largest is zero but for rounding.
 ZERO = 1e-4
@@ -64,10 +65,9 @@ def state_of(network):
 def settle(network, images):
     """Sets biases so that no ReLU works near its kink: rounding flips a unit there, and one flipped unit of n is an error of 1 / sqrt(n).
 
-    Channel means of what enters each ReLU are moved SPREAD standard deviations away from zero, alternating between on and off. Where a
-    residual joins, all channels are on.
+    Channel means of what enters each ReLU are moved SPREAD standard deviations away from zero, alternating between on and off.
     """
-    network.eval()  # BatchNorm is set by its own bias below; dropout is off
+    network.eval()  # without dropout
 
     def shift(module, _, output):
         axes = [axis for axis in range(output.dim()) if axis != 1]
@@ -79,14 +79,7 @@ def settle(network, images):
         module.bias.data += change
         return output + change.reshape([1, -1] + [1] * (output.dim() - 2))
 
-    modules = [module for module in network.modules() if isinstance(module, (nn.Conv2d, nn.Linear, nn.BatchNorm2d))]
-    if normalises(network):
-        for name, module in network.named_modules():
-            if isinstance(module, nn.BatchNorm2d):
-                joins = name.endswith("bn3") or "downsample" in name
-                sign = torch.ones(module.num_features) if joins else 1.0 - 2.0 * (torch.arange(module.num_features) % 2)
-                module.bias.data = SPREAD * sign
-        return
+    modules = [module for module in network.modules() if isinstance(module, (nn.Conv2d, nn.Linear))]
     last = modules[-1]
     hooks = [module.register_forward_hook(shift) for module in modules if module is not last]
     with torch.no_grad():
@@ -122,7 +115,7 @@ def normalises(network):
     return any(isinstance(module, nn.BatchNorm2d) for module in network.modules())
 
 
-def check(name, build, folder, options, settled):
+def check(name, build, folder, options):
     make, input_name, size, batch = NETWORKS[name]
     torch.manual_seed(1)
     with warnings.catch_warnings():
@@ -131,6 +124,7 @@ def check(name, build, folder, options, settled):
     generator = np.random.RandomState(2)
     images = generator.standard_normal((batch, 3, size, size)).astype(np.float32)
     labels = generator.randint(0, 1000, batch).astype(np.int64)
+    settled = not normalises(network)
     if settled:
         settle(network, images)
     start = state_of(network)
@@ -162,9 +156,11 @@ def check(name, build, folder, options, settled):
         torch_worst = max(theirs_error for _, theirs_error in errors.values())
         print(f"  {'settled' if settled else 'natural'} {what}: {len(reference)} tensors, worst {errors[worst][0]:.2e} at '{worst}', "
               f"PyTorch's fp32 worst {torch_worst:.2e}", flush=True)
-        allowed = options.tolerance if settled else max(options.tolerance, NATURAL_FACTOR * torch_worst)
-        problems += [f"{name}: {what} of '{key}' differs by {found:.2e}, PyTorch's fp32 by {theirs_error:.2e}, allowed {allowed:.0e}"
-                     for key, (found, theirs_error) in errors.items() if not found <= allowed]
+        for key, (found, theirs_error) in errors.items():
+            # A maximum pool flips in both programs alike: nobody can be asked to be closer than PyTorch is.
+            allowed = max(options.tolerance, SETTLED_FACTOR * theirs_error if settled else NATURAL_FACTOR * torch_worst)
+            if not found <= allowed:
+                problems.append(f"{name}: {what} of '{key}' differs by {found:.2e}, PyTorch's fp32 by {theirs_error:.2e}, allowed {allowed:.0e}")
     return problems
 
 
@@ -184,9 +180,7 @@ def main():
         begin = time.time()
         print(f"{name}:", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            problems += check(name, build, Path(folder), options, settled=True)
-            if normalises(NETWORKS[name][0]()):
-                problems += check(name, build, Path(folder), options, settled=False)
+            problems += check(name, build, Path(folder), options)
         print(f"  {time.time() - begin:.1f} s")
     tools.fail_if(problems, "gradients and updates agree with PyTorch's")
 

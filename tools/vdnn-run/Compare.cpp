@@ -1,4 +1,5 @@
-//===- Compare.cpp - vdnn-run --compare: two plans, bit for bit ---------------------------------------------===//
+//===- Compare.cpp - vdnn-run --compare: two plans, bit for bit
+//---------------------------------------------===//
 
 #include "Interrupt.h"
 #include "Plan.h"
@@ -17,7 +18,8 @@ using rt::HostTensor;
 
 namespace {
 
-/// One kind of value: how many were compared, how many differ, and where they first do.
+/// One kind of value: how many were compared, how many differ, and where they
+/// first do.
 struct Tally {
   const char *what;
   uint64_t tensors = 0;
@@ -41,18 +43,22 @@ std::string describe(const HostTensor &a, const HostTensor &b) {
   uint64_t first = 0;
   double largest = 0;
   for (uint64_t i = 0; i < count; ++i) {
-    if (std::memcmp(a.data.data() + i * size, b.data.data() + i * size, size) != 0) {
+    if (std::memcmp(a.data.data() + i * size, b.data.data() + i * size, size) !=
+        0) {
       first = differing++ == 0 ? i : first;
       largest = std::max(largest, std::fabs(left[i] - right[i]));
     }
   }
-  return format("%llu of %llu elements differ, first element %llu: %.9g and %.9g, largest difference %.3g",
-                static_cast<unsigned long long>(differing), static_cast<unsigned long long>(count),
-                static_cast<unsigned long long>(first), left[first], right[first], largest);
+  return format("%llu of %llu elements differ, first element %llu: %.9g and "
+                "%.9g, largest difference %.3g",
+                static_cast<unsigned long long>(differing),
+                static_cast<unsigned long long>(count),
+                static_cast<unsigned long long>(first), left[first],
+                right[first], largest);
 }
 
-void compareLists(Tally &tally, const std::vector<HostTensor> &a, const std::vector<HostTensor> &b,
-                  const std::string &when) {
+void compareLists(Tally &tally, const std::vector<HostTensor> &a,
+                  const std::vector<HostTensor> &b, const std::string &when) {
   std::map<std::string, const HostTensor *> others;
   for (const HostTensor &tensor : b) {
     others[tensor.name] = &tensor;
@@ -70,7 +76,9 @@ void compareLists(Tally &tally, const std::vector<HostTensor> &a, const std::vec
     others.erase(found);
     if (other.element != tensor.element || other.shape != tensor.shape) {
       tally.differ(where + "shapes or element types differ");
-    } else if (!tensor.data.empty() && std::memcmp(tensor.data.data(), other.data.data(), tensor.data.size()) != 0) {
+    } else if (!tensor.data.empty() &&
+               std::memcmp(tensor.data.data(), other.data.data(),
+                           tensor.data.size()) != 0) {
       tally.differ(where + describe(tensor, other));
     }
   }
@@ -84,7 +92,8 @@ rt::Result<std::vector<HostTensor>> readOutputs(rt::Session &session) {
   std::vector<HostTensor> values;
   const schedule::ScheduleT &schedule = session.executor().schedule();
   for (uint32_t i = 0; i < schedule.tensors.size(); ++i) {
-    if (schedule.tensors[i]->role == schedule::Role::Output && schedule.tensors[i]->exit >= 0) {
+    if (schedule.tensors[i]->role == schedule::Role::Output &&
+        schedule.tensors[i]->exit >= 0) {
       rt::Result<HostTensor> value = session.executor().read(i);
       if (!value) {
         return value.error();
@@ -100,7 +109,8 @@ public:
   Comparison(rt::Session &a, rt::Session &b) : a_(a), b_(b) {}
 
   rt::Status step() {
-    std::string when = format("step %llu: ", static_cast<unsigned long long>(a_.nextStep() + 1));
+    std::string when = format(
+        "step %llu: ", static_cast<unsigned long long>(a_.nextStep() + 1));
     for (rt::Session *session : {&a_, &b_}) {
       if (rt::Status status = session->step(); !status) {
         return status;
@@ -112,7 +122,8 @@ public:
       return left ? right.status() : left.status();
     }
     compareLists(outputs_, *left, *right, when + "output ");
-    compareLists(gradients_, a_.gradients(), b_.gradients(), when + "gradient ");
+    compareLists(gradients_, a_.gradients(), b_.gradients(),
+                 when + "gradient ");
     return {};
   }
 
@@ -126,13 +137,17 @@ public:
     return {};
   }
 
-  bool identical() const { return outputs_.different + gradients_.different + weights_.different == 0; }
+  bool identical() const {
+    return outputs_.different + gradients_.different + weights_.different == 0;
+  }
 
   void print() const {
     std::printf("%-20s %10s %14s %10s\n", "", "tensors", "bytes", "different");
     for (const Tally *tally : {&outputs_, &gradients_, &weights_}) {
-      std::printf("%-20s %10llu %14llu %10llu\n", tally->what, static_cast<unsigned long long>(tally->tensors),
-                  static_cast<unsigned long long>(tally->bytes), static_cast<unsigned long long>(tally->different));
+      std::printf("%-20s %10llu %14llu %10llu\n", tally->what,
+                  static_cast<unsigned long long>(tally->tensors),
+                  static_cast<unsigned long long>(tally->bytes),
+                  static_cast<unsigned long long>(tally->different));
     }
     for (const Tally *tally : {&outputs_, &gradients_, &weights_}) {
       if (tally->different > 0) {
@@ -149,19 +164,28 @@ private:
   Tally weights_{"weights and states", 0, 0, 0, ""};
 };
 
-void printPlan(const char *label, const std::string &path, const schedule::ScheduleT &schedule) {
+void printPlan(const char *label, const std::string &path,
+               const schedule::ScheduleT &schedule) {
   PlanFacts facts = factsOf(schedule);
-  std::printf("%s %s: policy %s, device arena %s, host arena %s, copies %s per step\n", label, path.c_str(),
-              schedule.summary && !schedule.summary->policy.empty() ? schedule.summary->policy.c_str() : "unknown",
-              rt::formatBytes(schedule.device_arena).c_str(), rt::formatBytes(schedule.host_arena).c_str(),
-              rt::formatBytes(facts.bytesToHost + facts.bytesToDevice).c_str());
+  std::printf(
+      "%s %s: policy %s, device arena %s, host arena %s, copies %s per step\n",
+      label, path.c_str(),
+      schedule.summary && !schedule.summary->policy.empty()
+          ? schedule.summary->policy.c_str()
+          : "unknown",
+      rt::formatBytes(schedule.device_arena).c_str(),
+      rt::formatBytes(schedule.host_arena).c_str(),
+      rt::formatBytes(facts.bytesToHost + facts.bytesToDevice).c_str());
 }
 
 uint64_t stepCount(const RunOptions &options, const rt::Session &session) {
   if (options.steps) {
     return *options.steps;
   }
-  return options.epochs ? *options.epochs * session.feed().stepsPerPass() : std::min<uint64_t>(10, std::max<uint64_t>(session.feed().stepsPerPass(), 3));
+  return options.epochs
+             ? *options.epochs * session.feed().stepsPerPass()
+             : std::min<uint64_t>(
+                   10, std::max<uint64_t>(session.feed().stepsPerPass(), 3));
 }
 
 } // namespace
@@ -169,21 +193,25 @@ uint64_t stepCount(const RunOptions &options, const rt::Session &session) {
 rt::Result<bool> comparePlans(const RunOptions &options) {
   rt::SessionOptions sessionOptions = options.session;
   sessionOptions.captureGradients = true;
-  rt::Result<std::unique_ptr<rt::Session>> a = openSession(options.plan, options, sessionOptions);
+  rt::Result<std::unique_ptr<rt::Session>> a =
+      openSession(options.plan, options, sessionOptions);
   if (!a) {
     return a.error();
   }
-  rt::Result<std::unique_ptr<rt::Session>> b = openSession(options.compare, options, sessionOptions);
+  rt::Result<std::unique_ptr<rt::Session>> b =
+      openSession(options.compare, options, sessionOptions);
   if (!b) {
     return b.error();
   }
   if (!(*a)->executor().device().computes()) {
-    return rt::Error{"a simulated device computes nothing that could be compared: give --device"};
+    return rt::Error{"a simulated device computes nothing that could be "
+                     "compared: give --device"};
   }
   if ((*a)->feed().batch() != (*b)->feed().batch()) {
-    return rt::Error{format("the plans take batches of %llu and %llu samples, expected the same",
-                            static_cast<unsigned long long>((*a)->feed().batch()),
-                            static_cast<unsigned long long>((*b)->feed().batch()))};
+    return rt::Error{format(
+        "the plans take batches of %llu and %llu samples, expected the same",
+        static_cast<unsigned long long>((*a)->feed().batch()),
+        static_cast<unsigned long long>((*b)->feed().batch()))};
   }
   printPlan("A", options.plan, (*a)->executor().schedule());
   printPlan("B", options.compare, (*b)->executor().schedule());
@@ -199,14 +227,17 @@ rt::Result<bool> comparePlans(const RunOptions &options) {
     std::optional<double> left = (*a)->loss();
     std::optional<double> right = (*b)->loss();
     if (left && right) {
-      std::printf("step %llu loss %.9g and %.9g\n", static_cast<unsigned long long>((*a)->nextStep()), *left, *right);
+      std::printf("step %llu loss %.9g and %.9g\n",
+                  static_cast<unsigned long long>((*a)->nextStep()), *left,
+                  *right);
     }
   }
   if (rt::Status status = comparison.finish(); !status) {
     return status.error();
   }
   comparison.print();
-  std::printf("%s after %llu steps\n", comparison.identical() ? "identical" : "different",
+  std::printf("%s after %llu steps\n",
+              comparison.identical() ? "identical" : "different",
               static_cast<unsigned long long>((*a)->nextStep()));
   return comparison.identical();
 }

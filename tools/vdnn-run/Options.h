@@ -1,4 +1,5 @@
-//===- Options.h - what the command line says ---------------------------------------------------------------===//
+//===- Options.h - what the command line says
+//---------------------------------------------------------------===//
 
 #ifndef VDNN_TOOLS_VDNNRUN_OPTIONS_H
 #define VDNN_TOOLS_VDNNRUN_OPTIONS_H
@@ -32,7 +33,8 @@ struct RunOptions {
   bool json = false;
 };
 
-/// The modes. Each prints what it has to say and returns an error, or whether the result is a good one (exit code 0).
+/// The modes. Each prints what it has to say and returns an error, or whether
+/// the result is a good one (exit code 0).
 rt::Result<bool> checkPlan(const RunOptions &options);
 rt::Result<bool> comparePlans(const RunOptions &options);
 rt::Result<bool> runOnnxTest(const RunOptions &options);

@@ -1,4 +1,5 @@
-//===- Outputs.h - what is kept of every step's outputs -----------------------------------------------------===//
+//===- Outputs.h - what is kept of every step's outputs
+//-----------------------------------------------------===//
 
 #ifndef VDNN_TOOLS_VDNNRUN_OUTPUTS_H
 #define VDNN_TOOLS_VDNNRUN_OUTPUTS_H
@@ -7,11 +8,13 @@
 
 namespace vdnn::tool {
 
-/// Collects outputs over all steps and writes them as `.npy` files. An output whose first dimension is the batch becomes one
-/// row per sample, without the filling of the last batch; every other output becomes one entry per step.
+/// Collects outputs over all steps and writes them as `.npy` files. An output
+/// whose first dimension is the batch becomes one row per sample, without the
+/// filling of the last batch; every other output becomes one entry per step.
 class OutputFiles {
 public:
-  static rt::Result<OutputFiles> create(rt::Session &session, const std::map<std::string, std::string> &files);
+  static rt::Result<OutputFiles>
+  create(rt::Session &session, const std::map<std::string, std::string> &files);
 
   /// After step number `step`.
   rt::Status collect(rt::Session &session, uint64_t step);
@@ -33,9 +36,10 @@ private:
 /// Counts how often the largest of a sample's scores is that of its label.
 class Accuracy {
 public:
-  /// `path`: a `.npy` or `.pb` file of one integer per sample. Scores are the first floating-point output of shape
-  /// [batch, classes].
-  static rt::Result<Accuracy> create(rt::Session &session, const std::string &path);
+  /// `path`: a `.npy` or `.pb` file of one integer per sample. Scores are the
+  /// first floating-point output of shape [batch, classes].
+  static rt::Result<Accuracy> create(rt::Session &session,
+                                     const std::string &path);
 
   rt::Status collect(rt::Session &session, uint64_t step);
 

@@ -1,4 +1,5 @@
-//===- Plan.cpp ---------------------------------------------------------------------------------------------===//
+//===- Plan.cpp
+//---------------------------------------------------------------------------------------------===//
 
 #include "Plan.h"
 
@@ -27,7 +28,8 @@ class TemporaryFolder {
 public:
   TemporaryFolder() {
     std::error_code code;
-    std::string pattern = (fs::temp_directory_path(code) / "vdnn-run.XXXXXX").string();
+    std::string pattern =
+        (fs::temp_directory_path(code) / "vdnn-run.XXXXXX").string();
     if (!code && ::mkdtemp(pattern.data())) {
       path_ = pattern;
     }
@@ -51,17 +53,20 @@ std::string readAll(int descriptor) {
   std::string text;
   std::array<char, 4096> chunk;
   ssize_t count;
-  while ((count = ::read(descriptor, chunk.data(), chunk.size())) > 0 || (count < 0 && errno == EINTR)) {
+  while ((count = ::read(descriptor, chunk.data(), chunk.size())) > 0 ||
+         (count < 0 && errno == EINTR)) {
     text.append(chunk.data(), count > 0 ? static_cast<size_t>(count) : 0);
   }
   return text;
 }
 
-/// Runs a program with its standard error captured; an error carries what it printed.
+/// Runs a program with its standard error captured; an error carries what it
+/// printed.
 rt::Status runProgram(const std::vector<std::string> &arguments) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return rt::Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+    return rt::Error{std::string("cannot make a pipe: ") +
+                     std::strerror(errno)};
   }
   std::vector<char *> argv;
   for (const std::string &argument : arguments) {
@@ -72,12 +77,14 @@ rt::Status runProgram(const std::vector<std::string> &arguments) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   pid_t child = 0;
-  int code = ::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  int code =
+      ::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   if (code != 0) {
     ::close(ends[0]);
-    return rt::Error{"cannot run '" + arguments[0] + "': " + std::strerror(code)};
+    return rt::Error{"cannot run '" + arguments[0] +
+                     "': " + std::strerror(code)};
   }
   std::string output = readAll(ends[0]);
   ::close(ends[0]);
@@ -93,17 +100,22 @@ rt::Status runProgram(const std::vector<std::string> &arguments) {
 
 rt::Result<schedule::ScheduleT> loadMlir(const std::string &path) {
   std::error_code code;
-  fs::path program = fs::read_symlink("/proc/self/exe", code).parent_path() / "vdnn-opt";
+  fs::path program =
+      fs::read_symlink("/proc/self/exe", code).parent_path() / "vdnn-opt";
   if (code || !fs::exists(program, code)) {
-    return rt::Error{"'" + path + "' needs the compiler, but there is no '" + program.string() +
-                     "': build vdnn-opt, or give the .vdnn file that 'vdnn-opt " + path + " -o plan.vdnn' writes"};
+    return rt::Error{
+        "'" + path + "' needs the compiler, but there is no '" +
+        program.string() +
+        "': build vdnn-opt, or give the .vdnn file that 'vdnn-opt " + path +
+        " -o plan.vdnn' writes"};
   }
   TemporaryFolder folder;
   if (folder.path().empty()) {
     return rt::Error{"cannot make a temporary folder"};
   }
   std::string binary = (folder.path() / "plan.vdnn").string();
-  if (rt::Status status = runProgram({program.string(), path, "-o", binary}); !status) {
+  if (rt::Status status = runProgram({program.string(), path, "-o", binary});
+      !status) {
     return status.error();
   }
   return schedule::load(binary);
@@ -125,23 +137,28 @@ rt::Result<schedule::ScheduleT> loadPlan(const std::string &path) {
       return file.error();
     }
     std::span<const std::byte> bytes = file->bytes();
-    rt::Result<schedule::ScheduleT> parsed =
-        schedule::parseJson(std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
-    return parsed ? std::move(parsed) : rt::Error{"'" + path + "': " + parsed.message()};
+    rt::Result<schedule::ScheduleT> parsed = schedule::parseJson(std::string(
+        reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+    return parsed ? std::move(parsed)
+                  : rt::Error{"'" + path + "': " + parsed.message()};
   }
   if (path.ends_with(".onnx")) {
-    return rt::Error{"'" + path + "' is a model, expected a plan: make one with 'vdnn-opt " + path + " -o plan.mlir'"};
+    return rt::Error{"'" + path +
+                     "' is a model, expected a plan: make one with 'vdnn-opt " +
+                     path + " -o plan.mlir'"};
   }
   return schedule::load(path);
 }
 
-rt::Result<std::unique_ptr<rt::Session>> openSession(const std::string &plan, const RunOptions &options,
-                                                     const rt::SessionOptions &session) {
+rt::Result<std::unique_ptr<rt::Session>>
+openSession(const std::string &plan, const RunOptions &options,
+            const rt::SessionOptions &session) {
   rt::Result<schedule::ScheduleT> schedule = loadPlan(plan);
   if (!schedule) {
     return schedule.error();
   }
-  rt::Result<std::unique_ptr<rt::Device>> device = rt::openDevice(options.device, *schedule, options.threads);
+  rt::Result<std::unique_ptr<rt::Device>> device =
+      rt::openDevice(options.device, *schedule, options.threads);
   if (!device) {
     return device.error();
   }

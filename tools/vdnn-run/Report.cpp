@@ -1,4 +1,5 @@
-//===- Report.cpp -------------------------------------------------------------------------------------------===//
+//===- Report.cpp
+//-------------------------------------------------------------------------------------------===//
 
 #include "Report.h"
 
@@ -17,8 +18,11 @@ PlanFacts factsOf(const schedule::ScheduleT &schedule) {
   PlanFacts facts;
   for (const auto &command : schedule.commands) {
     if (command->kind == schedule::CommandKind::Copy) {
-      const schedule::BufferT &destination = *schedule.buffers[command->writes[0].buffer()];
-      (destination.arena == schedule::Arena::Host ? facts.bytesToHost : facts.bytesToDevice) += destination.bytes;
+      const schedule::BufferT &destination =
+          *schedule.buffers[command->writes[0].buffer()];
+      (destination.arena == schedule::Arena::Host ? facts.bytesToHost
+                                                  : facts.bytesToDevice) +=
+          destination.bytes;
     }
   }
   for (const auto &tensor : schedule.tensors) {
@@ -34,29 +38,41 @@ int64_t RunReport::meanStepNs() const {
     return 0;
   }
   auto first = stepNs.begin() + (stepNs.size() > 1 ? 1 : 0);
-  return std::accumulate(first, stepNs.end(), int64_t{0}) / (stepNs.end() - first);
+  return std::accumulate(first, stepNs.end(), int64_t{0}) /
+         (stepNs.end() - first);
 }
 
-std::string toText(const schedule::ScheduleT &schedule, const RunReport &report) {
+std::string toText(const schedule::ScheduleT &schedule,
+                   const RunReport &report) {
   PlanFacts facts = factsOf(schedule);
-  std::string text = format("memory    device arena %s, host arena %s\n", formatBytes(schedule.device_arena).c_str(),
+  std::string text = format("memory    device arena %s, host arena %s\n",
+                            formatBytes(schedule.device_arena).c_str(),
                             formatBytes(schedule.host_arena).c_str());
-  text += format("copies    %s to host, %s to device in each step\n", formatBytes(facts.bytesToHost).c_str(),
+  text += format("copies    %s to host, %s to device in each step\n",
+                 formatBytes(facts.bytesToHost).c_str(),
                  formatBytes(facts.bytesToDevice).c_str());
   if (int64_t mean = report.meanStepNs(); mean > 0) {
-    text += format("steps     %zu on %s, %s each, %.1f samples/s%s\n", report.stepNs.size(), report.device.c_str(),
-                   formatDuration(mean).c_str(), static_cast<double>(report.batch) * 1e9 / static_cast<double>(mean),
+    text += format("steps     %zu on %s, %s each, %.1f samples/s%s\n",
+                   report.stepNs.size(), report.device.c_str(),
+                   formatDuration(mean).c_str(),
+                   static_cast<double>(report.batch) * 1e9 /
+                       static_cast<double>(mean),
                    report.simulated ? " (simulated)" : "");
   }
   if (!report.losses.empty()) {
-    text += format("loss      %.9g at step %llu, %.9g at step %llu\n", report.losses.front(),
-                   static_cast<unsigned long long>(report.firstStep + 1), report.losses.back(),
-                   static_cast<unsigned long long>(report.firstStep + report.losses.size()));
+    text += format("loss      %.9g at step %llu, %.9g at step %llu\n",
+                   report.losses.front(),
+                   static_cast<unsigned long long>(report.firstStep + 1),
+                   report.losses.back(),
+                   static_cast<unsigned long long>(report.firstStep +
+                                                   report.losses.size()));
   }
   if (report.right) {
     text += format("accuracy  %.4f (%llu of %llu)\n",
-                   static_cast<double>(*report.right) / static_cast<double>(*report.labelled),
-                   static_cast<unsigned long long>(*report.right), static_cast<unsigned long long>(*report.labelled));
+                   static_cast<double>(*report.right) /
+                       static_cast<double>(*report.labelled),
+                   static_cast<unsigned long long>(*report.right),
+                   static_cast<unsigned long long>(*report.labelled));
   }
   if (!report.saved.empty()) {
     text += "saved     " + report.saved + "\n";
@@ -64,33 +80,37 @@ std::string toText(const schedule::ScheduleT &schedule, const RunReport &report)
   return text;
 }
 
-std::string toJson(const schedule::ScheduleT &schedule, const RunReport &report) {
+std::string toJson(const schedule::ScheduleT &schedule,
+                   const RunReport &report) {
   PlanFacts facts = factsOf(schedule);
-  nlohmann::ordered_json json = {{"plan", report.plan},
-                                 {"model", schedule.model},
-                                 {"policy", schedule.summary ? schedule.summary->policy : ""},
-                                 {"device", report.device},
-                                 {"simulated", report.simulated},
-                                 {"device_arena_bytes", schedule.device_arena},
-                                 {"host_arena_bytes", schedule.host_arena},
-                                 {"bytes_to_host_per_step", facts.bytesToHost},
-                                 {"bytes_to_device_per_step", facts.bytesToDevice},
-                                 {"batch", report.batch},
-                                 {"first_step", report.firstStep},
-                                 {"steps", report.stepNs.size()},
-                                 {"mean_step_ns", report.meanStepNs()},
-                                 {"step_ns", report.stepNs},
-                                 {"losses", report.losses},
-                                 {"interrupted", report.interrupted}};
+  nlohmann::ordered_json json = {
+      {"plan", report.plan},
+      {"model", schedule.model},
+      {"policy", schedule.summary ? schedule.summary->policy : ""},
+      {"device", report.device},
+      {"simulated", report.simulated},
+      {"device_arena_bytes", schedule.device_arena},
+      {"host_arena_bytes", schedule.host_arena},
+      {"bytes_to_host_per_step", facts.bytesToHost},
+      {"bytes_to_device_per_step", facts.bytesToDevice},
+      {"batch", report.batch},
+      {"first_step", report.firstStep},
+      {"steps", report.stepNs.size()},
+      {"mean_step_ns", report.meanStepNs()},
+      {"step_ns", report.stepNs},
+      {"losses", report.losses},
+      {"interrupted", report.interrupted}};
   if (report.right) {
-    json["accuracy"] = static_cast<double>(*report.right) / static_cast<double>(*report.labelled);
+    json["accuracy"] = static_cast<double>(*report.right) /
+                       static_cast<double>(*report.labelled);
     json["right"] = *report.right;
     json["labelled"] = *report.labelled;
   }
   if (!report.saved.empty()) {
     json["saved"] = report.saved;
   }
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
 
 } // namespace vdnn::tool

@@ -1,4 +1,5 @@
-//===- Report.h - the end of a run, for people and for programs ---------------------------------------------===//
+//===- Report.h - the end of a run, for people and for programs
+//---------------------------------------------===//
 
 #ifndef VDNN_TOOLS_VDNNRUN_REPORT_H
 #define VDNN_TOOLS_VDNNRUN_REPORT_H
@@ -35,12 +36,15 @@ struct RunReport {
   std::string saved; ///< the last checkpoint's path
   bool interrupted = false;
 
-  /// Mean time of a step, without the first one, which warms caches up; 0 where none was run.
+  /// Mean time of a step, without the first one, which warms caches up; 0 where
+  /// none was run.
   int64_t meanStepNs() const;
 };
 
-std::string toText(const schedule::ScheduleT &schedule, const RunReport &report);
-std::string toJson(const schedule::ScheduleT &schedule, const RunReport &report);
+std::string toText(const schedule::ScheduleT &schedule,
+                   const RunReport &report);
+std::string toJson(const schedule::ScheduleT &schedule,
+                   const RunReport &report);
 
 } // namespace vdnn::tool
 

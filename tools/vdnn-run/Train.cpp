@@ -1,4 +1,5 @@
-//===- Train.cpp - the ordinary run: training, inference, simulation ----------------------------------------===//
+//===- Train.cpp - the ordinary run: training, inference, simulation
+//----------------------------------------===//
 
 #include "Interrupt.h"
 #include "Outputs.h"
@@ -26,7 +27,8 @@ constexpr uint64_t kSyntheticSteps = 10;
 class Run {
 public:
   Run(const RunOptions &options, rt::Session &session)
-      : options_(options), session_(session), schedule_(session.executor().schedule()),
+      : options_(options), session_(session),
+        schedule_(session.executor().schedule()),
         progress_(options.json ? stderr : stdout) {}
 
   Status start();
@@ -69,20 +71,27 @@ uint64_t Run::totalSteps() const {
 /// Files that would hold nothing are not written without a word.
 Status Run::refuseWhatCannotBe() const {
   if (!session_.executor().device().computes()) {
-    const std::pair<const char *, bool> given[] = {{"--dump-gradients", !options_.dumpGradients.empty()},
-                                                   {"--save", !options_.save.empty()},
-                                                   {"--output", !options_.outputs.empty()},
-                                                   {"--labels", !options_.labels.empty()}};
+    const std::pair<const char *, bool> given[] = {
+        {"--dump-gradients", !options_.dumpGradients.empty()},
+        {"--save", !options_.save.empty()},
+        {"--output", !options_.outputs.empty()},
+        {"--labels", !options_.labels.empty()}};
     for (const auto &[option, present] : given) {
       if (present) {
-        return rt::Error{std::string(option) + " needs a device that computes: a simulated one has times, but no values"};
+        return rt::Error{std::string(option) +
+                         " needs a device that computes: a simulated one has "
+                         "times, but no values"};
       }
     }
   }
-  bool gradients = std::any_of(schedule_.tensors.begin(), schedule_.tensors.end(),
-                               [](const auto &tensor) { return tensor->role == schedule::Role::Gradient; });
+  bool gradients =
+      std::any_of(schedule_.tensors.begin(), schedule_.tensors.end(),
+                  [](const auto &tensor) {
+                    return tensor->role == schedule::Role::Gradient;
+                  });
   if (!options_.dumpGradients.empty() && !gradients) {
-    return rt::Error{"--dump-gradients needs a plan that trains: this one has no gradients (make one with vdnn-opt --loss)"};
+    return rt::Error{"--dump-gradients needs a plan that trains: this one has "
+                     "no gradients (make one with vdnn-opt --loss)"};
   }
   return {};
 }
@@ -90,18 +99,24 @@ Status Run::refuseWhatCannotBe() const {
 Status Run::start() {
   // The next run from the beginning would not begin there any more.
   std::error_code ignored;
-  if (!options_.save.empty() && std::filesystem::equivalent(options_.save, rt::weightsBeside(options_.plan), ignored)) {
-    return rt::Error{"--save '" + options_.save + "' would overwrite the initial weights of the plan; choose another name"};
+  if (!options_.save.empty() &&
+      std::filesystem::equivalent(options_.save,
+                                  rt::weightsBeside(options_.plan), ignored)) {
+    return rt::Error{"--save '" + options_.save +
+                     "' would overwrite the initial weights of the plan; "
+                     "choose another name"};
   }
   if (options_.session.shuffle && !session_.training()) {
-    return rt::Error{"--shuffle is for training: an inference plan takes the samples in the order of the file"};
+    return rt::Error{"--shuffle is for training: an inference plan takes the "
+                     "samples in the order of the file"};
   }
   if (Status status = refuseWhatCannotBe(); !status) {
     return status;
   }
   total_ = totalSteps();
   session_.setTotalSteps(total_);
-  rt::Result<OutputFiles> outputs = OutputFiles::create(session_, options_.outputs);
+  rt::Result<OutputFiles> outputs =
+      OutputFiles::create(session_, options_.outputs);
   if (!outputs) {
     return outputs.status();
   }
@@ -120,11 +135,13 @@ Status Run::start() {
   report_.batch = session_.feed().batch();
   if (!report_.simulated) {
     for (const std::string &name : session_.feed().synthetic()) {
-      progress_.print("note: no data for input '" + name + "', using random values (--data " + name + "=FILE)");
+      progress_.print("note: no data for input '" + name +
+                      "', using random values (--data " + name + "=FILE)");
     }
   }
   if (session_.nextStep() > 0) {
-    progress_.print(format("resumed after step %llu from '%s'", static_cast<unsigned long long>(session_.nextStep()),
+    progress_.print(format("resumed after step %llu from '%s'",
+                           static_cast<unsigned long long>(session_.nextStep()),
                            options_.session.resume.c_str()));
   }
   return {};
@@ -141,15 +158,18 @@ std::string Run::line(uint64_t step) const {
   int64_t ns = session_.stepNs();
   text += " time " + rt::formatDuration(ns);
   if (ns > 0) {
-    text += format(" samples/s %.1f", static_cast<double>(report_.batch) * 1e9 / static_cast<double>(ns));
+    text += format(" samples/s %.1f", static_cast<double>(report_.batch) * 1e9 /
+                                          static_cast<double>(ns));
   }
   return text + " memory " + rt::formatBytes(schedule_.device_arena);
 }
 
-/// On a terminal the live line tells every step; elsewhere, and where the user asks for it, some steps get a line.
+/// On a terminal the live line tells every step; elsewhere, and where the user
+/// asks for it, some steps get a line.
 void Run::say(uint64_t step, bool last) {
   uint64_t every = options_.logEvery.value_or(progress_.live() ? 0 : 10);
-  if (every > 0 && (step % every == 0 || last || step == report_.firstStep + 1)) {
+  if (every > 0 &&
+      (step % every == 0 || last || step == report_.firstStep + 1)) {
     progress_.print(line(step));
   } else {
     progress_.update(line(step));
@@ -205,7 +225,8 @@ Status Run::steps() {
 
 Status Run::finish() {
   if (report_.stepNs.empty()) {
-    progress_.print(format("nothing to do: %llu of %llu steps are done (--steps and --epochs count "
+    progress_.print(format("nothing to do: %llu of %llu steps are done "
+                           "(--steps and --epochs count "
                            "from the beginning)",
                            static_cast<unsigned long long>(session_.nextStep()),
                            static_cast<unsigned long long>(total_)));
@@ -214,9 +235,12 @@ Status Run::finish() {
     return status;
   }
   if (report_.interrupted) {
-    progress_.print(format("interrupted after step %llu", static_cast<unsigned long long>(session_.nextStep())) +
-                    (report_.saved.empty() ? std::string("; nothing was saved (--save FILE)")
-                                           : "; go on with --resume " + report_.saved));
+    progress_.print(
+        format("interrupted after step %llu",
+               static_cast<unsigned long long>(session_.nextStep())) +
+        (report_.saved.empty()
+             ? std::string("; nothing was saved (--save FILE)")
+             : "; go on with --resume " + report_.saved));
   }
   if (!report_.simulated) {
     if (Status status = outputs_->write(); !status) {
@@ -224,7 +248,9 @@ Status Run::finish() {
     }
   }
   if (!options_.dumpGradients.empty()) {
-    if (Status status = rt::writeSafetensors(options_.dumpGradients, session_.gradients(), {}); !status) {
+    if (Status status = rt::writeSafetensors(options_.dumpGradients,
+                                             session_.gradients(), {});
+        !status) {
       return status;
     }
   }
@@ -237,7 +263,10 @@ Status Run::finish() {
     report_.right = accuracy_->right();
     report_.labelled = accuracy_->total();
   }
-  std::fputs((options_.json ? toJson(schedule_, report_) : toText(schedule_, report_)).c_str(), stdout);
+  std::fputs(
+      (options_.json ? toJson(schedule_, report_) : toText(schedule_, report_))
+          .c_str(),
+      stdout);
   return {};
 }
 
@@ -247,7 +276,8 @@ rt::Result<bool> train(const RunOptions &options) {
   rt::SessionOptions sessionOptions = options.session;
   sessionOptions.captureGradients = !options.dumpGradients.empty();
   sessionOptions.trace = !options.trace.empty();
-  rt::Result<std::unique_ptr<rt::Session>> session = openSession(options.plan, options, sessionOptions);
+  rt::Result<std::unique_ptr<rt::Session>> session =
+      openSession(options.plan, options, sessionOptions);
   if (!session) {
     return session.error();
   }

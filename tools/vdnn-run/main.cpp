@@ -1,4 +1,5 @@
-//===- main.cpp - vdnn-run: the command line ----------------------------------------------------------------===//
+//===- main.cpp - vdnn-run: the command line
+//----------------------------------------------------------------===//
 
 #include "Options.h"
 
@@ -36,7 +37,8 @@ static constexpr const char *kExamples = R"(Examples:
 A file of weights beside the plan, with its stem, is found by itself. Without --data inputs are random.)";
 
 /// "NAME=FILE" to an entry; the name may hold no '='.
-static CLI::Option *addPairs(CLI::App &app, const std::string &flag, std::map<std::string, std::string> &pairs,
+static CLI::Option *addPairs(CLI::App &app, const std::string &flag,
+                             std::map<std::string, std::string> &pairs,
                              const std::string &help) {
   return app
       .add_option_function<std::vector<std::string>>(
@@ -44,8 +46,10 @@ static CLI::Option *addPairs(CLI::App &app, const std::string &flag, std::map<st
           [&pairs, flag](const std::vector<std::string> &values) {
             for (const std::string &value : values) {
               size_t equals = value.find('=');
-              if (equals == std::string::npos || equals == 0 || equals + 1 == value.size()) {
-                throw CLI::ValidationError(flag, "expected NAME=FILE, got '" + value + "'");
+              if (equals == std::string::npos || equals == 0 ||
+                  equals + 1 == value.size()) {
+                throw CLI::ValidationError(flag, "expected NAME=FILE, got '" +
+                                                     value + "'");
               }
               pairs[value.substr(0, equals)] = value.substr(equals + 1);
             }
@@ -75,65 +79,107 @@ struct RateOptions {
   }
 };
 
-static void addRunOptions(CLI::App &app, RunOptions &options, RateOptions &rate) {
+static void addRunOptions(CLI::App &app, RunOptions &options,
+                          RateOptions &rate) {
   rt::SessionOptions &session = options.session;
   app.add_option("plan", options.plan, "plan.mlir, or plan.vdnn")->required();
-  app.add_option("--device", options.device, "default: what the plan is made for")
+  app.add_option("--device", options.device,
+                 "default: what the plan is made for")
       ->check(CLI::IsMember(rt::deviceKinds()));
-  app.add_option("--threads", options.threads, "compute threads of the cpu device; default: all cores");
+  app.add_option("--threads", options.threads,
+                 "compute threads of the cpu device; default: all cores");
   addPairs(app, "--data", session.data,
-           "an input's samples: a .npy or .pb file (the plan takes batches along its first dimension), or 'synthetic'");
-  app.add_option("--shuffle", session.shuffle, "take the samples in random order, another one each pass")
+           "an input's samples: a .npy or .pb file (the plan takes batches "
+           "along its first dimension), or 'synthetic'");
+  app.add_option("--shuffle", session.shuffle,
+                 "take the samples in random order, another one each pass")
       ->type_name("SEED");
-  CLI::Option *steps = app.add_option("--steps", options.steps, "steps in all, those before --resume included");
-  app.add_option("--epochs", options.epochs, "passes over the data; default: 1")->excludes(steps);
-  app.add_option("--seed", session.seed, "of initial weights, dropout and synthetic data; default: 0");
+  CLI::Option *steps = app.add_option(
+      "--steps", options.steps, "steps in all, those before --resume included");
+  app.add_option("--epochs", options.epochs, "passes over the data; default: 1")
+      ->excludes(steps);
+  app.add_option("--seed", session.seed,
+                 "of initial weights, dropout and synthetic data; default: 0");
   app.add_option("--rate", rate.base, "learning rate; default: 0.01");
-  app.add_option("--rate-schedule", rate.kind, "constant, step (times --rate-factor every --rate-every steps), cosine (to 0)")
+  app.add_option("--rate-schedule", rate.kind,
+                 "constant, step (times --rate-factor every --rate-every "
+                 "steps), cosine (to 0)")
       ->check(CLI::IsMember({"constant", "step", "cosine"}));
   app.add_option("--rate-factor", rate.factor, "default: 0.1");
-  app.add_option("--rate-every", rate.every, "default: 1000")->check(CLI::PositiveNumber);
+  app.add_option("--rate-every", rate.every, "default: 1000")
+      ->check(CLI::PositiveNumber);
   app.add_option("--weights", session.weights, "initial weights, .safetensors");
-  CLI::Option *save = app.add_option("--save", options.save, "write weights and state here when the run ends");
-  app.add_option("--save-every", options.saveEvery, "and after every N steps")->needs(save)->type_name("N");
-  app.add_option("--resume", session.resume, "go on from a file that --save wrote")->excludes("--weights");
+  CLI::Option *save = app.add_option(
+      "--save", options.save, "write weights and state here when the run ends");
+  app.add_option("--save-every", options.saveEvery, "and after every N steps")
+      ->needs(save)
+      ->type_name("N");
+  app.add_option("--resume", session.resume,
+                 "go on from a file that --save wrote")
+      ->excludes("--weights");
 }
 
 static void addResultOptions(CLI::App &app, RunOptions &options) {
-  app.add_option("--labels", options.labels, "labels of the samples: print the accuracy of an inference plan");
-  addPairs(app, "--output", options.outputs, "write an output of all samples to a .npy file");
-  app.add_option("--dump-gradients", options.dumpGradients, "write the last step's gradients, .safetensors");
+  app.add_option(
+      "--labels", options.labels,
+      "labels of the samples: print the accuracy of an inference plan");
+  addPairs(app, "--output", options.outputs,
+           "write an output of all samples to a .npy file");
+  app.add_option("--dump-gradients", options.dumpGradients,
+                 "write the last step's gradients, .safetensors");
   CLI::Option *compare =
-      app.add_option("--compare", options.compare, "run another plan beside this one, compare bit for bit")
+      app.add_option("--compare", options.compare,
+                     "run another plan beside this one, compare bit for bit")
           ->type_name("PLAN");
-  CLI::Option *test = app.add_option("--onnx-test", options.onnxTest, "replay the ONNX test data in this folder")
+  CLI::Option *test = app.add_option("--onnx-test", options.onnxTest,
+                                     "replay the ONNX test data in this folder")
                           ->excludes(compare);
-  app.add_option("--rtol", options.relativeTolerance, "of --onnx-test; default: 1e-3")->needs(test);
-  app.add_option("--atol", options.absoluteTolerance, "of --onnx-test; default: 1e-5")->needs(test);
-  app.add_flag("--check", options.check, "only prove that the plan may run")->excludes(compare)->excludes(test);
-  app.add_option("--trace", options.trace, "write what ran when, as Chrome trace events");
-  app.add_option("--log-every", options.logEvery, "print a line every N steps; default: 10 where there is no terminal")
+  app.add_option("--rtol", options.relativeTolerance,
+                 "of --onnx-test; default: 1e-3")
+      ->needs(test);
+  app.add_option("--atol", options.absoluteTolerance,
+                 "of --onnx-test; default: 1e-5")
+      ->needs(test);
+  app.add_flag("--check", options.check, "only prove that the plan may run")
+      ->excludes(compare)
+      ->excludes(test);
+  app.add_option("--trace", options.trace,
+                 "write what ran when, as Chrome trace events");
+  app.add_option(
+         "--log-every", options.logEvery,
+         "print a line every N steps; default: 10 where there is no terminal")
       ->type_name("N");
   app.add_option_function<std::string>(
-         "--report", [&options](const std::string &) { options.json = true; }, "json: print the result as JSON")
+         "--report", [&options](const std::string &) { options.json = true; },
+         "json: print the result as JSON")
       ->check(CLI::IsMember({"json"}));
 }
 
 static void addDebugOptions(CLI::App &app, rt::SessionOptions &session) {
-  app.add_flag("--poison", session.poison, "fill memory that holds nothing with NaN")->group("Debugging");
-  app.add_option("--jitter", session.jitter, "delay commands at random")->type_name("SEED")->group("Debugging");
-  app.add_flag("--verify-copies", session.verifyCopies, "compare every tensor that comes back from the host with what left")
+  app.add_flag("--poison", session.poison,
+               "fill memory that holds nothing with NaN")
+      ->group("Debugging");
+  app.add_option("--jitter", session.jitter, "delay commands at random")
+      ->type_name("SEED")
+      ->group("Debugging");
+  app.add_flag(
+         "--verify-copies", session.verifyCopies,
+         "compare every tensor that comes back from the host with what left")
       ->group("Debugging");
 }
 
 /// Options that a mode does not heed are refused with it.
 static void addExclusions(CLI::App &app) {
-  const std::vector<std::string> results = {"--save", "--save-every", "--labels", "--output", "--dump-gradients", "--trace",
-                                            "--log-every", "--report"};
-  const std::vector<std::string> training = {"--steps", "--epochs", "--data", "--shuffle", "--rate", "--rate-schedule",
-                                             "--rate-factor", "--rate-every", "--resume"};
-  const std::vector<std::string> debugging = {"--poison", "--jitter", "--verify-copies"};
-  auto exclude = [&app](const char *mode, const std::vector<std::string> &others) {
+  const std::vector<std::string> results = {
+      "--save",           "--save-every", "--labels",    "--output",
+      "--dump-gradients", "--trace",      "--log-every", "--report"};
+  const std::vector<std::string> training = {
+      "--steps",         "--epochs",      "--data",       "--shuffle", "--rate",
+      "--rate-schedule", "--rate-factor", "--rate-every", "--resume"};
+  const std::vector<std::string> debugging = {"--poison", "--jitter",
+                                              "--verify-copies"};
+  auto exclude = [&app](const char *mode,
+                        const std::vector<std::string> &others) {
     for (const std::string &other : others) {
       app.get_option(mode)->excludes(app.get_option(other));
     }
@@ -148,7 +194,8 @@ static void addExclusions(CLI::App &app) {
   exclude("--check", {"--weights", "--seed"});
 }
 
-/// What the cpu device of this machine calls itself, for plans that are made by hand.
+/// What the cpu device of this machine calls itself, for plans that are made by
+/// hand.
 static void addFingerprint(CLI::App &app, const RunOptions &options) {
   app.add_flag_callback(
          "--fingerprint",
@@ -156,14 +203,16 @@ static void addFingerprint(CLI::App &app, const RunOptions &options) {
            schedule::ScheduleT plan;
            plan.target = std::make_unique<schedule::DeviceT>();
            rt::Result<std::unique_ptr<rt::Device>> device =
-               rt::openDevice(options.device.empty() ? "cpu" : options.device, plan, options.threads);
+               rt::openDevice(options.device.empty() ? "cpu" : options.device,
+                              plan, options.threads);
            if (!device) {
              throw CLI::ValidationError("--fingerprint", device.message());
            }
            std::printf("%s\n", (*device)->fingerprint().c_str());
            throw CLI::Success();
          },
-         "print what plans for this machine's device have as their target's fingerprint, and exit")
+         "print what plans for this machine's device have as their target's "
+         "fingerprint, and exit")
       ->group("Debugging");
 }
 

@@ -1,5 +1,5 @@
 //===- PlanningProblem.h - a step in the IR <-> the planners' problem and
-//solution ----------------------===//
+// solution ----------------------===//
 //
 // The only bridge between the IR and lib/Planning. A tensor of the problem is a
 // value together with all its views

@@ -1,4 +1,5 @@
-//===- Import.h - ONNX model -> compute ops -----------------------------------------------------------------===//
+//===- Import.h - ONNX model -> compute ops
+//-----------------------------------------------------------------===//
 
 #ifndef VDNN_IMPORT_IMPORT_H
 #define VDNN_IMPORT_IMPORT_H
@@ -17,9 +18,11 @@ enum class BatchNormMode { Train, Frozen };
 struct ImportOptions {
   /// Sizes of symbolic dimensions by name (`--dim name=N`).
   std::map<std::string, int64_t> dims;
-  /// Size of the first dimension of every input where it is symbolic (`--batch`).
+  /// Size of the first dimension of every input where it is symbolic
+  /// (`--batch`).
   std::optional<int64_t> batch;
-  /// Training: parameters are trained, BatchNorm normalises by the batch unless frozen, dropout is on. Inference: neither.
+  /// Training: parameters are trained, BatchNorm normalises by the batch unless
+  /// frozen, dropout is on. Inference: neither.
   bool training = false;
   BatchNormMode batchNorm = BatchNormMode::Train;
   /// Dropout of a training model; off: the identity.
@@ -37,14 +40,17 @@ struct StoredTensor {
 };
 
 struct ImportedModel {
-  /// One `func.func @main` of compute ops; arguments and results carry the attributes that VDNNBase.td lists.
+  /// One `func.func @main` of compute ops; arguments and results carry the
+  /// attributes that VDNNBase.td lists.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Parameters and states whose values the model (or its external data) holds.
   std::vector<StoredTensor> weights;
 };
 
-/// Reads a `.onnx` file. Errors and notices go to the context's diagnostics; a null module says that it failed.
-ImportedModel importOnnx(mlir::MLIRContext &context, const std::string &path, const ImportOptions &options);
+/// Reads a `.onnx` file. Errors and notices go to the context's diagnostics; a
+/// null module says that it failed.
+ImportedModel importOnnx(mlir::MLIRContext &context, const std::string &path,
+                         const ImportOptions &options);
 
 } // namespace vdnn
 

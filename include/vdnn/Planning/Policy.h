@@ -1,4 +1,5 @@
-//===- Policy.h - who decides what leaves the device --------------------------------------------------------===//
+//===- Policy.h - who decides what leaves the device
+//--------------------------------------------------------===//
 
 #ifndef VDNN_PLANNING_POLICY_H
 #define VDNN_PLANNING_POLICY_H
@@ -20,13 +21,15 @@ struct PolicyOptions {
   Sync sync = Sync::Event;
 };
 
-/// Decides residence, transfers and kernels of a problem. Stateless; thread-safe.
+/// Decides residence, transfers and kernels of a problem. Stateless;
+/// thread-safe.
 class Policy {
 public:
   virtual ~Policy() = default;
   virtual std::string_view name() const = 0;
   virtual std::string_view summary() const = 0;
-  virtual Solution plan(const Problem &problem, const PolicyOptions &options) const = 0;
+  virtual Solution plan(const Problem &problem,
+                        const PolicyOptions &options) const = 0;
 };
 
 /// All policies, in the order in which `--help` lists them: none, all, conv.

@@ -1,8 +1,11 @@
-//===- Problem.h - what is to be planned: ops in order, tensors, links, budgets -----------------------------===//
+//===- Problem.h - what is to be planned: ops in order, tensors, links, budgets
+//-----------------------------===//
 //
-// The input of every planning algorithm, free of any IR, so that it can be written by hand, fuzzed and benchmarked.
-// Ops stand in execution order; "before op p" is the position p of the compute stream, and all positions and intervals
-// of lib/Planning are on that axis, half-open. Sizes in bytes, times in nanoseconds.
+// The input of every planning algorithm, free of any IR, so that it can be
+// written by hand, fuzzed and benchmarked. Ops stand in execution order;
+// "before op p" is the position p of the compute stream, and all positions and
+// intervals of lib/Planning are on that axis, half-open. Sizes in bytes, times
+// in nanoseconds.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -22,7 +25,17 @@ using OpId = uint32_t;
 enum class TensorKind { Input, Output, Parameter, State, Gradient, Activation };
 
 /// What the policies of the vDNN paper tell apart.
-enum class OpClass { Convolution, Pool, Norm, Activation, FullyConnected, Dropout, Loss, Update, Other };
+enum class OpClass {
+  Convolution,
+  Pool,
+  Norm,
+  Activation,
+  FullyConnected,
+  Dropout,
+  Loss,
+  Update,
+  Other
+};
 
 enum class Phase { Forward, Backward, Update };
 
@@ -33,9 +46,11 @@ struct Tensor {
   TensorKind kind = TensorKind::Activation;
   /// Lives on the device before the first op of a step (parameters, states).
   bool liveIn = false;
-  /// Must lie on the device after the last op (new parameters and states; outputs wait there for their copy to the host).
+  /// Must lie on the device after the last op (new parameters and states;
+  /// outputs wait there for their copy to the host).
   bool liveOut = false;
-  /// The tensor whose range this one must take: the new value of a parameter or state lies where the old one lay.
+  /// The tensor whose range this one must take: the new value of a parameter or
+  /// state lies where the old one lay.
   std::optional<TensorId> tiedTo;
 };
 
@@ -56,7 +71,8 @@ struct Op {
   std::string name;
   OpClass opClass = OpClass::Other;
   Phase phase = Phase::Forward;
-  /// Number of the forward op that this op belongs to; its backward ops carry the same.
+  /// Number of the forward op that this op belongs to; its backward ops carry
+  /// the same.
   int32_t layer = -1;
   std::vector<TensorId> reads;
   std::vector<TensorId> writes;
@@ -84,8 +100,9 @@ struct Problem {
   uint64_t alignment = 256;
 };
 
-/// Says what is wrong with a problem: a read before its write, a tensor written twice, an op without choices, ids out of
-/// range, an in-place pair that is no read and write of its op. Empty: nothing.
+/// Says what is wrong with a problem: a read before its write, a tensor written
+/// twice, an op without choices, ids out of range, an in-place pair that is no
+/// read and write of its op. Empty: nothing.
 std::vector<std::string> check(const Problem &problem);
 
 } // namespace vdnn::planning

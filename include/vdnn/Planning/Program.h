@@ -1,4 +1,5 @@
-//===- Program.h - a solution as commands on streams, with addresses ----------------------------------------===//
+//===- Program.h - a solution as commands on streams, with addresses
+//----------------------------------------===//
 
 #ifndef VDNN_PLANNING_PROGRAM_H
 #define VDNN_PLANNING_PROGRAM_H
@@ -10,10 +11,14 @@
 namespace vdnn::planning {
 
 enum class Place { Device, Host };
-enum class StreamId : uint32_t { Compute = 0, DeviceToHost = 1, HostToDevice = 2 };
+enum class StreamId : uint32_t {
+  Compute = 0,
+  DeviceToHost = 1,
+  HostToDevice = 2
+};
 
-/// A range that holds one value of one tensor (or a workspace). Buffers that share a range in place keep their own entry with the
-/// same offset.
+/// A range that holds one value of one tensor (or a workspace). Buffers that
+/// share a range in place keep their own entry with the same offset.
 struct PlacedBuffer {
   std::string name;
   /// None: a workspace.
@@ -33,7 +38,8 @@ struct PlannedCommand {
   StreamId stream = StreamId::Compute;
   /// Launch: the op.
   std::optional<OpId> op;
-  /// Launch: one buffer per read and write of the op, in that order. Copy: source, destination.
+  /// Launch: one buffer per read and write of the op, in that order. Copy:
+  /// source, destination.
   std::vector<uint32_t> reads;
   std::vector<uint32_t> writes;
   /// Launch: a buffer.
@@ -55,16 +61,21 @@ struct Program {
   uint64_t deviceLowerBound = 0;
   uint64_t hostPeak = 0;
   uint64_t hostLowerBound = 0;
-  /// Per tensor: the buffer at the beginning (host for inputs, device for parameters and states) and at the end of a step.
+  /// Per tensor: the buffer at the beginning (host for inputs, device for
+  /// parameters and states) and at the end of a step.
   std::vector<std::optional<uint32_t>> entry;
   std::vector<std::optional<uint32_t>> exit;
 };
 
-/// A program is right for a step that runs again and again with no barrier between its runs: only the order of commands on a stream
-/// and the events, recorded once per run, connect them. Commands stand in submission order: records before their waits.
+/// A program is right for a step that runs again and again with no barrier
+/// between its runs: only the order of commands on a stream and the events,
+/// recorded once per run, connect them. Commands stand in submission order:
+/// records before their waits.
 ///
-/// Chooses in-place results, lifetimes, addresses, streams and the fewest events. Inputs are copied in from the host before
-/// their first use, outputs out to the host after their producer. The problem and solution have been checked.
+/// Chooses in-place results, lifetimes, addresses, streams and the fewest
+/// events. Inputs are copied in from the host before their first use, outputs
+/// out to the host after their producer. The problem and solution have been
+/// checked.
 Program buildProgram(const Problem &problem, const Solution &solution);
 
 } // namespace vdnn::planning

@@ -1,4 +1,5 @@
-//===- Training.h - forward graph -> one training step ------------------------------------------------------===//
+//===- Training.h - forward graph -> one training step
+//------------------------------------------------------===//
 
 #ifndef VDNN_TRAINING_TRAINING_H
 #define VDNN_TRAINING_TRAINING_H
@@ -12,8 +13,10 @@
 namespace vdnn {
 
 enum class LossKind {
-  CrossEntropy, ///< softmax cross entropy of the output (logits) against class indices, mean over the batch
-  MeanSquare,   ///< mean squared error of the output against a target of its shape
+  CrossEntropy, ///< softmax cross entropy of the output (logits) against class
+                ///< indices, mean over the batch
+  MeanSquare,   ///< mean squared error of the output against a target of its
+                ///< shape
   Output        ///< the model's (scalar) output is the loss
 };
 
@@ -33,11 +36,14 @@ struct TrainingOptions {
   std::set<std::string> frozen;
 };
 
-/// Turns `func.func @main` into one step: loss, reverse-mode gradients, gradient accumulation, update right after each gradient. New
-/// arguments: the labels or target (input `labels`/`target`), and the scalars `vdnn.rate`, `vdnn.step`, `vdnn.seed` where used.
-/// New results: output `loss` and one `update` per parameter and state. Also numbers the layers and names the phases of a
-/// model that is only run (no loss): see `annotateInference`.
-mlir::LogicalResult buildTrainingStep(mlir::ModuleOp module, const TrainingOptions &options);
+/// Turns `func.func @main` into one step: loss, reverse-mode gradients,
+/// gradient accumulation, update right after each gradient. New arguments: the
+/// labels or target (input `labels`/`target`), and the scalars `vdnn.rate`,
+/// `vdnn.step`, `vdnn.seed` where used. New results: output `loss` and one
+/// `update` per parameter and state. Also numbers the layers and names the
+/// phases of a model that is only run (no loss): see `annotateInference`.
+mlir::LogicalResult buildTrainingStep(mlir::ModuleOp module,
+                                      const TrainingOptions &options);
 
 /// Numbers the layers of an inference graph: `vdnn.layer`, `vdnn.phase`.
 mlir::LogicalResult annotateInference(mlir::ModuleOp module);

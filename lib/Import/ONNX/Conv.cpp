@@ -1,4 +1,5 @@
-//===- Conv.cpp - convolutions ----------------------------------------------===//
+//===- Conv.cpp - convolutions
+//----------------------------------------------===//
 
 #include "Table.h"
 #include "Window.h"

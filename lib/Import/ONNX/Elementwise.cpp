@@ -1,4 +1,5 @@
-//===- Elementwise.cpp - arithmetic and activations, one table --------------===//
+//===- Elementwise.cpp - arithmetic and activations, one table
+//--------------===//
 
 #include "Fold.h"
 #include "Pointwise.h"
@@ -29,8 +30,8 @@ static Value sigmoid(const Scalar &s, Value x) {
 
 /// `x` where it is positive, else `other`.
 static Value ifPositive(const Scalar &s, Value x, Value other) {
-  return s.select(
-      s.compare(arith::CmpFPredicate::OGT, x, number(s, x, 0)), x, other);
+  return s.select(s.compare(arith::CmpFPredicate::OGT, x, number(s, x, 0)), x,
+                  other);
 }
 
 static Value clamp(const Scalar &s, Value x, double low, double high) {
@@ -46,9 +47,8 @@ static Value expMinusOne(const Scalar &s, Value x) {
 static Value elu(const Scalar &s, Value x, double alpha) {
   // The exponential of a large x would be infinite, and its gradient no number.
   Value low = s.make<arith::MinimumFOp>(x, number(s, x, 0));
-  return ifPositive(s, x,
-                    s.make<arith::MulFOp>(number(s, x, alpha),
-                                          expMinusOne(s, low)));
+  return ifPositive(
+      s, x, s.make<arith::MulFOp>(number(s, x, alpha), expMinusOne(s, low)));
 }
 
 static Value hardSigmoid(const Scalar &s, Value x, double alpha, double beta) {
@@ -61,10 +61,10 @@ static Value hardSigmoid(const Scalar &s, Value x, double alpha, double beta) {
 static Value softplus(const Scalar &s, Value x) {
   Value small =
       s.make<math::ExpOp>(s.make<arith::NegFOp>(s.make<math::AbsFOp>(x)));
-  Value log = s.make<math::LogOp>(
-      s.make<arith::AddFOp>(small, number(s, x, 1)));
-  return s.make<arith::AddFOp>(
-      s.make<arith::MaximumFOp>(x, number(s, x, 0)), log);
+  Value log =
+      s.make<math::LogOp>(s.make<arith::AddFOp>(small, number(s, x, 1)));
+  return s.make<arith::AddFOp>(s.make<arith::MaximumFOp>(x, number(s, x, 0)),
+                               log);
 }
 
 static Value gelu(const Scalar &s, Value x) {
@@ -79,8 +79,8 @@ static Value gelu(const Scalar &s, Value x) {
     return s.make<arith::MulFOp>(
         half, s.make<arith::AddFOp>(one, s.make<math::TanhOp>(inner)));
   }
-  Value erf = s.make<math::ErfOp>(s.make<arith::MulFOp>(
-      x, number(s, x, 1 / std::numbers::sqrt2)));
+  Value erf = s.make<math::ErfOp>(
+      s.make<arith::MulFOp>(x, number(s, x, 1 / std::numbers::sqrt2)));
   return s.make<arith::MulFOp>(half, s.make<arith::AddFOp>(one, erf));
 }
 
@@ -121,10 +121,8 @@ static constexpr Unary unaries[] = {
        double slope = s.node.number("alpha", 0.01);
        return ifPositive(s, x, s.make<arith::MulFOp>(x, number(s, x, slope)));
      }},
-    {"Elu",
-     [](const Scalar &s, Value x) {
-       return elu(s, x, s.node.number("alpha", 1));
-     }},
+    {"Elu", [](const Scalar &s,
+               Value x) { return elu(s, x, s.node.number("alpha", 1)); }},
     {"Selu",
      [](const Scalar &s, Value x) {
        double alpha = s.node.number("alpha", 1.67326319217681884765625);
@@ -196,8 +194,7 @@ static Value combine(const Scalar &s, Value a, Value b) {
 /// Before opset 7 the second operand was aligned by an attribute `axis`.
 static void alignOldBroadcast(const Node &node,
                               MutableArrayRef<Operand> operands) {
-  if (node.opset() >= 7 || operands.size() != 2 ||
-      !node.attribute("axis")) {
+  if (node.opset() >= 7 || operands.size() != 2 || !node.attribute("axis")) {
     return;
   }
   int64_t axis = node.integer("axis", 0);
@@ -281,10 +278,9 @@ static LogicalResult buildPow(const Node &node) {
     double value = node.constant(1)->number(0);
     exponent.number = FloatAttr::get(operands[0].element, value);
   }
-  FailureOr<Value> y =
-      pointwise(node, operands, [](const Scalar &s, Values v) {
-        return power(s, v[0], v[1]);
-      });
+  FailureOr<Value> y = pointwise(node, operands, [](const Scalar &s, Values v) {
+    return power(s, v[0], v[1]);
+  });
   return failed(y) ? failure() : node.set(0, *y);
 }
 
@@ -348,18 +344,17 @@ static LogicalResult buildSigned(const Node &node) {
 
 ArrayRef<Entry> vdnn::onnx::elementwiseEntries() {
   static const std::vector<Entry> entries = [] {
-    std::vector<Entry> result = {
-        {"Add", 6, 23, buildBinary, foldArithmetic},
-        {"Sub", 6, 23, buildBinary, foldArithmetic},
-        {"Mul", 6, 23, buildBinary, foldArithmetic},
-        {"Div", 6, 23, buildBinary, foldArithmetic},
-        {"Min", 6, 23, buildVariadic, foldArithmetic},
-        {"Max", 6, 23, buildVariadic, foldArithmetic},
-        {"Sum", 6, 23, buildVariadic, foldArithmetic},
-        {"Mean", 6, 23, buildVariadic},
-        {"Mod", 10, 23, nullptr, foldArithmetic},
-        {"Pow", 6, 23, buildPow, foldArithmetic},
-        {"Clip", 6, 23, buildClip}};
+    std::vector<Entry> result = {{"Add", 6, 23, buildBinary, foldArithmetic},
+                                 {"Sub", 6, 23, buildBinary, foldArithmetic},
+                                 {"Mul", 6, 23, buildBinary, foldArithmetic},
+                                 {"Div", 6, 23, buildBinary, foldArithmetic},
+                                 {"Min", 6, 23, buildVariadic, foldArithmetic},
+                                 {"Max", 6, 23, buildVariadic, foldArithmetic},
+                                 {"Sum", 6, 23, buildVariadic, foldArithmetic},
+                                 {"Mean", 6, 23, buildVariadic},
+                                 {"Mod", 10, 23, nullptr, foldArithmetic},
+                                 {"Pow", 6, 23, buildPow, foldArithmetic},
+                                 {"Clip", 6, 23, buildClip}};
     for (const Unary &unary : unaries) {
       if (unary.op == "Neg" || unary.op == "Abs") {
         result.push_back({unary.op, 6, 23, buildSigned, foldUnary});

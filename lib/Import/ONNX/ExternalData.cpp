@@ -1,4 +1,5 @@
-//===- ExternalData.cpp - tensors whose bytes lie beside the model ----------===//
+//===- ExternalData.cpp - tensors whose bytes lie beside the model
+//----------===//
 
 #include "ExternalData.h"
 
@@ -31,11 +32,11 @@ static std::string refuse(StringRef location) {
   if (location.empty()) {
     return "has external data without a 'location'";
   }
-  bool up = any_of(make_range(sys::path::begin(location),
-                              sys::path::end(location)),
-                   [](StringRef part) { return part == ".."; });
-  if (sys::path::is_absolute(location) || up ||
-      location.contains('\0') || location.contains('\\')) {
+  bool up =
+      any_of(make_range(sys::path::begin(location), sys::path::end(location)),
+             [](StringRef part) { return part == ".."; });
+  if (sys::path::is_absolute(location) || up || location.contains('\0') ||
+      location.contains('\\')) {
     return "has its external data at '" + location.str() +
            "'; a path below the model's folder is expected";
   }
@@ -43,8 +44,7 @@ static std::string refuse(StringRef location) {
 }
 
 ExternalData::Status ExternalData::find(const vdnn_onnx::TensorProto &tensor,
-                                        int64_t expected,
-                                        ArrayRef<char> &bytes,
+                                        int64_t expected, ArrayRef<char> &bytes,
                                         std::string &error) {
   StringRef location;
   StringRef offsetText;
@@ -86,8 +86,8 @@ ExternalData::Status ExternalData::find(const vdnn_onnx::TensorProto &tensor,
     SmallString<256> realPath;
     if (sys::fs::real_path(folder, realFolder) ||
         sys::fs::real_path(path, realPath)) {
-      error = "has external data '" + location.str() +
-              "' that cannot be resolved";
+      error =
+          "has external data '" + location.str() + "' that cannot be resolved";
       return Status::Invalid;
     }
     if (realFolder.back() != '/') {

@@ -1,4 +1,5 @@
-//===- Fold.cpp - shape ops on constants ------------------------------------===//
+//===- Fold.cpp - shape ops on constants
+//------------------------------------===//
 
 #include "Fold.h"
 #include "Slicing.h"

@@ -1,4 +1,5 @@
-//===- FoldScalar.cpp - arithmetic on constants -----------------------------===//
+//===- FoldScalar.cpp - arithmetic on constants
+//-----------------------------===//
 
 #include "Fold.h"
 
@@ -12,9 +13,8 @@ using namespace vdnn::onnx;
 //===----------------------------------------------------------------------===//
 
 /// All operands under the shape of the result.
-static FailureOr<std::vector<HostTensor>> readOperands(const Node &node,
-                                                       size_t least,
-                                                       size_t most) {
+static FailureOr<std::vector<HostTensor>>
+readOperands(const Node &node, size_t least, size_t most) {
   if (failed(node.checkInputs(least, most))) {
     return failure();
   }
@@ -49,10 +49,9 @@ static FailureOr<std::vector<HostTensor>> readOperands(const Node &node,
 /// Applies one of two functions to the elements, by the type of operand
 /// `typed`. The result's type is `element`.
 template <typename OfNumbers, typename OfIntegers>
-static LogicalResult apply(const Node &node,
-                           const std::vector<HostTensor> &operands,
-                           size_t typed, Type element, OfNumbers ofNumbers,
-                           OfIntegers ofIntegers) {
+static LogicalResult
+apply(const Node &node, const std::vector<HostTensor> &operands, size_t typed,
+      Type element, OfNumbers ofNumbers, OfIntegers ofIntegers) {
   HostTensor result;
   result.element = element;
   result.shape = operands[0].shape;
@@ -127,8 +126,9 @@ static std::optional<int64_t> combine(StringRef op, int64_t a, int64_t b) {
       return op == "Div" ? int64_t(0 - uint64_t(a)) : 0;
     }
     // The remainder has the sign of the divisor, unlike C++'s.
-    return op == "Div" ? a / b : (a % b != 0 && (a < 0) != (b < 0)) ? a % b + b
-                                                                    : a % b;
+    return op == "Div"                          ? a / b
+           : (a % b != 0 && (a < 0) != (b < 0)) ? a % b + b
+                                                : a % b;
   }
   if (op == "Pow") {
     double power = std::pow(double(a), double(b));

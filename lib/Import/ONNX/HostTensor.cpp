@@ -1,4 +1,5 @@
-//===- HostTensor.cpp - a tensor whose values are known at import -----------===//
+//===- HostTensor.cpp - a tensor whose values are known at import
+//-----------===//
 
 #include "HostTensor.h"
 
@@ -142,8 +143,8 @@ static int64_t wrap(Type type, int64_t value) {
     return value;
   }
   uint64_t bits = uint64_t(value) & ((uint64_t(1) << width) - 1);
-  bool negative = width > 1 && !type.isUnsignedInteger() &&
-                  (bits >> (width - 1)) != 0;
+  bool negative =
+      width > 1 && !type.isUnsignedInteger() && (bits >> (width - 1)) != 0;
   return int64_t(negative ? bits | ~((uint64_t(1) << width) - 1) : bits);
 }
 
@@ -261,7 +262,7 @@ std::string vdnn::onnx::storedTypeName(Type element) {
   if (element.isInteger(1)) {
     return "BOOL";
   }
-  std::string kind = isa<FloatType>(element)      ? "F"
+  std::string kind = isa<FloatType>(element)       ? "F"
                      : element.isUnsignedInteger() ? "U"
                                                    : "I";
   return kind + std::to_string(element.getIntOrFloatBitWidth());

@@ -1,4 +1,5 @@
-//===- Importer.cpp - one model being imported ------------------------------===//
+//===- Importer.cpp - one model being imported
+//------------------------------===//
 
 #include "Importer.h"
 #include "Table.h"
@@ -65,8 +66,8 @@ LogicalResult Importer::readModel() {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer) {
-    return emitError(location) << "cannot read '" << path
-                               << "': " << buffer.getError().message();
+    return emitError(location)
+           << "cannot read '" << path << "': " << buffer.getError().message();
   }
   size_t size = (*buffer)->getBufferSize();
   if (size > size_t(std::numeric_limits<int>::max())) {
@@ -94,11 +95,11 @@ LogicalResult Importer::readOpsets() {
     return emitError(location) << "the model does not say which opset it uses";
   }
   if (main->second < oldestOpset || main->second > newestOpset) {
-    return emitError(location)
-           << "opset " << main->second << " is not supported; accepted: "
-           << oldestOpset << " to " << newestOpset
-           << " (export again, or convert the model with "
-              "onnx.version_converter)";
+    return emitError(location) << "opset " << main->second
+                               << " is not supported; accepted: " << oldestOpset
+                               << " to " << newestOpset
+                               << " (export again, or convert the model with "
+                                  "onnx.version_converter)";
   }
   if (model.graph().sparse_initializer_size() != 0) {
     return emitError(location)
@@ -119,9 +120,8 @@ LogicalResult Importer::readOpsets() {
 static std::string
 dimensionName(const vdnn_onnx::TensorShapeProto::Dimension &dimension,
               StringRef input, int position) {
-  return dimension.dim_param().empty()
-             ? (input + "." + Twine(position)).str()
-             : dimension.dim_param();
+  return dimension.dim_param().empty() ? (input + "." + Twine(position)).str()
+                                       : dimension.dim_param();
 }
 
 LogicalResult Importer::bindDimensions() {
@@ -175,8 +175,9 @@ LogicalResult Importer::bindDimensions() {
     return entry.second && entry.first == open.front();
   });
   auto diagnostic = emitError(location) << "the size of ";
-  llvm::interleaveComma(open, diagnostic,
-                        [&](StringRef name) { diagnostic << "'" << name << "'"; });
+  llvm::interleaveComma(open, diagnostic, [&](StringRef name) {
+    diagnostic << "'" << name << "'";
+  });
   diagnostic << " is not known; give it with ";
   if (batchOpen) {
     diagnostic << "--batch=N or ";
@@ -337,7 +338,8 @@ LogicalResult Importer::addOutputs() {
                                       "absent or too many";
       }
       value = builder.create<ConstantOp>(location, known->toAttribute());
-    } else if (isa<BlockArgument>(value) || llvm::is_contained(results, value)) {
+    } else if (isa<BlockArgument>(value) ||
+               llvm::is_contained(results, value)) {
       value = copy(builder, location, value);
     }
     results.push_back(value);
@@ -438,10 +440,10 @@ void Importer::report() {
            "and without optimisation to keep it";
   }
   if (!untied.empty()) {
-    auto diagnostic =
-        emitRemark(location)
-        << untied.size()
-        << " small parameters that several nodes share are trained separately: ";
+    auto diagnostic = emitRemark(location)
+                      << untied.size()
+                      << " small parameters that several nodes share are "
+                         "trained separately: ";
     llvm::interleaveComma(untied, diagnostic, [&](const auto &entry) {
       diagnostic << "'" << entry.first->name << "' (" << entry.second
                  << " nodes)";

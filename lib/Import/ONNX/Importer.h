@@ -1,4 +1,5 @@
-//===- Importer.h - one model being imported --------------------------------===//
+//===- Importer.h - one model being imported
+//--------------------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_IMPORTER_H
 #define VDNN_LIB_IMPORT_ONNX_IMPORTER_H

@@ -1,4 +1,5 @@
-//===- Logic.cpp - comparison, choice and conversion ------------------------===//
+//===- Logic.cpp - comparison, choice and conversion
+//------------------------===//
 
 #include "Fold.h"
 #include "Pointwise.h"
@@ -92,10 +93,9 @@ static LogicalResult buildWhere(const Node &node) {
   if (operands[1].element.isUnsignedInteger()) {
     return checkArithmetic(node, operands[1].element, false);
   }
-  FailureOr<Value> y =
-      pointwise(node, operands, [](const Scalar &s, Values v) {
-        return s.select(v[0], v[1], v[2]);
-      });
+  FailureOr<Value> y = pointwise(node, operands, [](const Scalar &s, Values v) {
+    return s.select(v[0], v[1], v[2]);
+  });
   return failed(y) ? failure() : node.set(0, *y);
 }
 

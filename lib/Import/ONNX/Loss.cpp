@@ -1,4 +1,5 @@
-//===- Loss.cpp - losses against class indices ------------------------------===//
+//===- Loss.cpp - losses against class indices
+//------------------------------===//
 
 #include "Table.h"
 
@@ -67,17 +68,14 @@ static LogicalResult build(const Node &node, const Loss &loss, Value scores) {
       node.loc(), RankedTensorType::get(loss.shape, elementOf(scores)),
       scores.getType(), scores, *labels, *weights, loss.reduction,
       loss.ignored);
-  StringRef second = node.op() == "SoftmaxCrossEntropyLoss"
-                         ? node.outputName(1)
-                         : StringRef();
-  std::string logName =
-      second.empty()
-          ? node.getImporter().uniqueName(
-                (node.outputName(0) + ".log_prob").str())
-          : second.str();
-  op->setAttr("vdnn.names",
-              node.builder().getStrArrayAttr(
-                  {node.outputName(0), StringRef(logName)}));
+  StringRef second =
+      node.op() == "SoftmaxCrossEntropyLoss" ? node.outputName(1) : StringRef();
+  std::string logName = second.empty()
+                            ? node.getImporter().uniqueName(
+                                  (node.outputName(0) + ".log_prob").str())
+                            : second.str();
+  op->setAttr("vdnn.names", node.builder().getStrArrayAttr(
+                                {node.outputName(0), StringRef(logName)}));
   if (failed(node.set(0, op.getLoss()))) {
     return failure();
   }

@@ -1,4 +1,5 @@
-//===- MatMul.cpp - matrix products -----------------------------------------===//
+//===- MatMul.cpp - matrix products
+//-----------------------------------------===//
 
 #include "Pointwise.h"
 #include "Table.h"
@@ -80,8 +81,8 @@ static FailureOr<Value> scale(const Node &node, Value y, bool addC) {
     }
     operands.push_back(toOperand(*c));
   }
-  FailureOr<Value> result = pointwise(
-      node, operands, [&](const Scalar &s, ArrayRef<Value> v) {
+  FailureOr<Value> result =
+      pointwise(node, operands, [&](const Scalar &s, ArrayRef<Value> v) {
         auto times = [&](double factor, Value x) {
           return factor == 1 ? x
                              : s.make<arith::MulFOp>(

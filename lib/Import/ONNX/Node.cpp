@@ -1,4 +1,5 @@
-//===- Node.cpp - a node of the graph, as handlers see it -------------------===//
+//===- Node.cpp - a node of the graph, as handlers see it
+//-------------------===//
 
 #include "Node.h"
 
@@ -40,7 +41,8 @@ InFlightDiagnostic Node::error() const {
                    << version << "): ");
 }
 
-LogicalResult Node::unsupported(const Twine &what, const Twine &accepted) const {
+LogicalResult Node::unsupported(const Twine &what,
+                                const Twine &accepted) const {
   return error() << what << " is not supported; accepted: " << accepted;
 }
 
@@ -50,8 +52,8 @@ LogicalResult Node::unsupported(const Twine &what, const Twine &accepted) const 
 
 LogicalResult Node::checkInputs(size_t least, size_t most) const {
   if (operands.size() < least || operands.size() > most) {
-    auto diagnostic = error() << "has " << operands.size() << " inputs; "
-                              << least;
+    auto diagnostic = error()
+                      << "has " << operands.size() << " inputs; " << least;
     if (most != least) {
       diagnostic << " to " << most;
     }
@@ -250,8 +252,8 @@ LogicalResult Node::set(size_t i, HostTensor constant) const {
   if (!countElements(constant.shape)) {
     return error() << "its result has no elements or too many";
   }
-  if (failed(importer.chargeFolding(*this, constant.splat ? 1
-                                                          : constant.size()))) {
+  if (failed(importer.chargeFolding(*this,
+                                    constant.splat ? 1 : constant.size()))) {
     return failure();
   }
   Tensor tensor;
@@ -267,8 +269,7 @@ LogicalResult Node::setConstant(HostTensor constant) const {
   tensor.shape = constant.shape;
   tensor.constant = std::make_shared<HostTensor>(std::move(constant));
   if (tensor.isFloat() && tensor.constant->size() > 1) {
-    tensor.weight =
-        importer.addConstantWeight(outputName(0), tensor.constant);
+    tensor.weight = importer.addConstantWeight(outputName(0), tensor.constant);
   }
   return importer.define(*this, outputName(0), std::move(tensor));
 }

@@ -1,4 +1,5 @@
-//===- Norm.cpp - normalisation, softmax and dropout ------------------------===//
+//===- Norm.cpp - normalisation, softmax and dropout
+//------------------------===//
 
 #include "Pointwise.h"
 #include "Table.h"
@@ -35,8 +36,7 @@ static LogicalResult buildTrained(const Node &node, ArrayRef<Value> v,
   // kept: PyTorch, where such exports come from, keeps the unbiased one.
   auto norm = node.builder().create<BatchNormOp>(
       node.loc(), x, vector, vector, vector, vector, v[0], v[1], v[2], v[3],
-      v[4], llvm::APFloat(epsilon),
-      llvm::APFloat(node.number("momentum", 0.9)),
+      v[4], llvm::APFloat(epsilon), llvm::APFloat(node.number("momentum", 0.9)),
       /*unbiased_running_var=*/node.opset() < 14 || !asExported);
   node.nameResults(norm, node.outputName(0),
                    {"mean", "inv_std", "running_mean", "running_var"});
@@ -66,14 +66,15 @@ static LogicalResult buildBatchNormalization(const Node &node) {
   for (size_t i = 1; i < 5; ++i) {
     if (node.in(i).shape != Shape{shape[1]} ||
         node.in(i).element != node.in(0).element) {
-      return node.error() << "'" << node.inputName(i) << "' must be a vector of "
-                          << shape[1] << " elements of its input's type";
+      return node.error() << "'" << node.inputName(i)
+                          << "' must be a vector of " << shape[1]
+                          << " elements of its input's type";
     }
   }
-  FailureOr<Value> operands[] = {node.value(0), node.parameter(1, Start::ones()),
-                                 node.parameter(2, Start::zeros()),
-                                 node.state(3, Start::zeros()),
-                                 node.state(4, Start::ones())};
+  FailureOr<Value> operands[] = {
+      node.value(0), node.parameter(1, Start::ones()),
+      node.parameter(2, Start::zeros()), node.state(3, Start::zeros()),
+      node.state(4, Start::ones())};
   SmallVector<Value, 5> v;
   for (const FailureOr<Value> &operand : operands) {
     if (failed(operand)) {
@@ -186,13 +187,14 @@ static LogicalResult buildDropout(const Node &node) {
   if (failed(ratio)) {
     return failure();
   }
-  bool active = node.getOptions().training && node.getOptions().dropout &&
-                *ratio != 0;
+  bool active =
+      node.getOptions().training && node.getOptions().dropout && *ratio != 0;
   if (node.isUsed(1)) {
     if (active || node.opset() < 10) {
       return node.unsupported("the output 'mask'", "the output 'output' alone");
     }
-    HostTensor all = HostTensor::ofIntegers(node.builder().getI1Type(), {}, {1});
+    HostTensor all =
+        HostTensor::ofIntegers(node.builder().getI1Type(), {}, {1});
     if (failed(node.set(1, all.reshaped(node.in(0).shape)))) {
       return failure();
     }
@@ -207,10 +209,10 @@ static LogicalResult buildDropout(const Node &node) {
   Importer &importer = node.getImporter();
   Value seed = importer.scalarInput("vdnn.seed");
   Value step = importer.scalarInput("vdnn.step");
-  return node.set(0, Value(node.builder().create<DropoutOp>(
-                         node.loc(), x->getType(), *x, seed, step,
-                         llvm::APFloat(*ratio),
-                         uint64_t(importer.nextDropout()))));
+  return node.set(
+      0, Value(node.builder().create<DropoutOp>(
+             node.loc(), x->getType(), *x, seed, step, llvm::APFloat(*ratio),
+             uint64_t(importer.nextDropout()))));
 }
 
 ArrayRef<Entry> vdnn::onnx::normEntries() {

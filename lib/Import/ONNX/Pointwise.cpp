@@ -1,4 +1,5 @@
-//===- Pointwise.cpp - elementwise ops as vdnn.pointwise --------------------===//
+//===- Pointwise.cpp - elementwise ops as vdnn.pointwise
+//--------------------===//
 
 #include "Pointwise.h"
 
@@ -40,11 +41,11 @@ Operand vdnn::onnx::toOperand(Value value) {
 FailureOr<Operand> vdnn::onnx::readOperand(const Node &node, size_t i) {
   const Tensor &tensor = node.in(i);
   if (tensor.constant && tensor.constant->isUniform()) {
-    Attribute number = tensor.constant->isFloat()
-                           ? Attribute(FloatAttr::get(
-                                 tensor.element, tensor.constant->number(0)))
-                           : IntegerAttr::get(tensor.element,
-                                              tensor.constant->integer(0));
+    Attribute number =
+        tensor.constant->isFloat()
+            ? Attribute(
+                  FloatAttr::get(tensor.element, tensor.constant->number(0)))
+            : IntegerAttr::get(tensor.element, tensor.constant->integer(0));
     return Operand{{}, number, tensor.shape, tensor.element};
   }
   FailureOr<Value> value = node.value(i);

@@ -1,4 +1,5 @@
-//===- Pointwise.h - elementwise ops as vdnn.pointwise ----------------------===//
+//===- Pointwise.h - elementwise ops as vdnn.pointwise
+//----------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_POINTWISE_H
 #define VDNN_LIB_IMPORT_ONNX_POINTWISE_H
@@ -40,8 +41,8 @@ struct Operand {
   mlir::Type element;
 };
 
-using Body =
-    llvm::function_ref<mlir::Value(const Scalar &, llvm::ArrayRef<mlir::Value>)>;
+using Body = llvm::function_ref<mlir::Value(const Scalar &,
+                                            llvm::ArrayRef<mlir::Value>)>;
 
 /// Input `i` of the node as an operand: a constant whose elements are equal
 /// becomes a number.

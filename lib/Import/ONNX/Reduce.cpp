@@ -1,4 +1,5 @@
-//===- Reduce.cpp - reductions over axes ------------------------------------===//
+//===- Reduce.cpp - reductions over axes
+//------------------------------------===//
 
 #include "Fold.h"
 #include "Pointwise.h"

@@ -1,4 +1,5 @@
-//===- Shape.cpp - shapes, constants and views ------------------------------===//
+//===- Shape.cpp - shapes, constants and views
+//------------------------------===//
 
 #include "Fold.h"
 #include "Pointwise.h"
@@ -16,8 +17,7 @@ using namespace vdnn::onnx;
 /// The tensor of an attribute.
 static FailureOr<HostTensor> readTensor(const Node &node,
                                         const vdnn_onnx::TensorProto &proto) {
-  Type element =
-      elementType(node.builder().getContext(), proto.data_type());
+  Type element = elementType(node.builder().getContext(), proto.data_type());
   Shape shape(proto.dims().begin(), proto.dims().end());
   std::optional<int64_t> count = countElements(shape);
   if (!element || proto.data_location() == vdnn_onnx::TensorProto::EXTERNAL) {
@@ -27,8 +27,7 @@ static FailureOr<HostTensor> readTensor(const Node &node,
         "FLOAT, DOUBLE, FLOAT16, BFLOAT16, INT64, INT32, INT16, INT8, UINT8, "
         "BOOL within the model");
   }
-  if (!count ||
-      inlineSize(proto, element) != *count * elementBytes(element)) {
+  if (!count || inlineSize(proto, element) != *count * elementBytes(element)) {
     return node.error() << "the bytes of its tensor do not fit its shape, or "
                            "there are none";
   }
@@ -60,9 +59,9 @@ static LogicalResult foldConstant(const Node &node) {
   }
   if (const auto *value = node.attribute("value_ints");
       value && value->ints_size() > 0) {
-    return node.setConstant(HostTensor::ofIntegers(
-        b.getI64Type(), {value->ints_size()},
-        {value->ints().begin(), value->ints().end()}));
+    return node.setConstant(
+        HostTensor::ofIntegers(b.getI64Type(), {value->ints_size()},
+                               {value->ints().begin(), value->ints().end()}));
   }
   return node.unsupported("this constant",
                           "value, value_float, value_floats, value_int, "
@@ -74,8 +73,8 @@ static LogicalResult foldConstantOfShape(const Node &node) {
     return failure();
   }
   FailureOr<Shape> shape = node.integers(0, "shape");
-  FailureOr<HostTensor> value = HostTensor::ofNumbers(
-      node.builder().getF32Type(), {}, {0});
+  FailureOr<HostTensor> value =
+      HostTensor::ofNumbers(node.builder().getF32Type(), {}, {0});
   if (const auto *given = node.attribute("value"); given && given->has_t()) {
     value = readTensor(node, given->t());
   }
@@ -98,21 +97,21 @@ static LogicalResult readShape(const Node &node) {
   int64_t rank = node.rank(0);
   Type i64 = node.builder().getI64Type();
   if (node.op() == "Size") {
-    return node.set(0, HostTensor::ofIntegers(i64, {}, {*countElements(shape)}));
+    return node.set(0,
+                    HostTensor::ofIntegers(i64, {}, {*countElements(shape)}));
   }
   auto clamp = [&](int64_t bound) {
-    return std::clamp<int64_t>(bound < 0 && bound >= -rank ? bound + rank
-                                                           : bound,
-                               0, rank);
+    return std::clamp<int64_t>(
+        bound < 0 && bound >= -rank ? bound + rank : bound, 0, rank);
   };
   int64_t start = clamp(node.integer("start", 0));
   int64_t end = clamp(node.integer("end", rank));
   if (start >= end) {
     return node.unsupported("an empty result", "at least one dimension");
   }
-  return node.set(0, HostTensor::ofIntegers(
-                         i64, {end - start},
-                         {shape.begin() + start, shape.begin() + end}));
+  return node.set(
+      0, HostTensor::ofIntegers(i64, {end - start},
+                                {shape.begin() + start, shape.begin() + end}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,8 +189,8 @@ static LogicalResult buildFlatten(const Node &node) {
   int64_t axis = node.integer("axis", 1);
   int64_t rank = node.rank(0);
   if (axis < -rank || axis > rank) {
-    return node.error() << "axis " << axis << " lies outside of a tensor of rank "
-                        << rank;
+    return node.error() << "axis " << axis
+                        << " lies outside of a tensor of rank " << rank;
   }
   axis += axis < 0 ? rank : 0;
   ArrayRef<int64_t> from = node.in(0).shape;
@@ -321,9 +320,10 @@ static LogicalResult buildTranspose(const Node &node) {
   for (int64_t axis : *permutation) {
     shape.push_back(node.in(0).shape[axis]);
   }
-  return node.set(0, Value(node.builder().create<TransposeOp>(
-                         node.loc(), RankedTensorType::get(shape, elementOf(*x)),
-                         *x, *permutation)));
+  return node.set(0,
+                  Value(node.builder().create<TransposeOp>(
+                      node.loc(), RankedTensorType::get(shape, elementOf(*x)),
+                      *x, *permutation)));
 }
 
 FailureOr<Shape> vdnn::onnx::readExpandShape(const Node &node) {
@@ -357,8 +357,8 @@ static LogicalResult buildExpand(const Node &node) {
     return failure();
   }
   FailureOr<Value> y = pointwise(
-      node, toOperand(*x), [](const Scalar &, ArrayRef<Value> v) { return v[0]; },
-      *shape);
+      node, toOperand(*x),
+      [](const Scalar &, ArrayRef<Value> v) { return v[0]; }, *shape);
   return failed(y) ? failure() : node.set(0, *y);
 }
 

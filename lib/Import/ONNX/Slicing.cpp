@@ -1,4 +1,5 @@
-//===- Slicing.cpp - parts of tensors and their joining ---------------------===//
+//===- Slicing.cpp - parts of tensors and their joining
+//---------------------===//
 
 #include "Slicing.h"
 #include "Fold.h"
@@ -17,8 +18,8 @@ static Value slice(const Node &node, Value x, int64_t axis, int64_t offset,
   }
   shape[axis] = size;
   return node.builder().create<SliceOp>(
-      node.loc(), RankedTensorType::get(shape, elementOf(x)), x,
-      uint64_t(axis), uint64_t(offset));
+      node.loc(), RankedTensorType::get(shape, elementOf(x)), x, uint64_t(axis),
+      uint64_t(offset));
 }
 
 static Value concat(const Node &node, ArrayRef<Value> values, int64_t axis) {
@@ -53,8 +54,8 @@ FailureOr<std::pair<int64_t, Shape>> vdnn::onnx::readConcat(const Node &node) {
       return node.error() << "input " << i << " is left out, but is required";
     }
     Shape next = node.in(i).shape;
-    bool fits = next.size() == shape.size() &&
-                node.in(i).element == node.in(0).element;
+    bool fits =
+        next.size() == shape.size() && node.in(i).element == node.in(0).element;
     for (size_t d = 0; fits && d < next.size(); ++d) {
       fits = int64_t(d) == *axis || next[d] == shape[d];
     }

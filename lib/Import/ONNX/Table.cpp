@@ -1,4 +1,5 @@
-//===- Table.cpp - which ops can be imported, and by what -------------------===//
+//===- Table.cpp - which ops can be imported, and by what
+//-------------------===//
 
 #include "Table.h"
 

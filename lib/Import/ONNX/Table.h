@@ -1,4 +1,5 @@
-//===- Table.h - which ops can be imported, and by what ---------------------===//
+//===- Table.h - which ops can be imported, and by what
+//---------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_TABLE_H
 #define VDNN_LIB_IMPORT_ONNX_TABLE_H

@@ -1,4 +1,5 @@
-//===- Weights.cpp - initializers and the parameters made of them -----------===//
+//===- Weights.cpp - initializers and the parameters made of them
+//-----------===//
 
 #include "Importer.h"
 #include "Node.h"
@@ -67,8 +68,8 @@ LogicalResult Importer::addInitializers() {
     if (failed(checkInitializer(proto, tensor.element, tensor.shape))) {
       return failure();
     }
-    weights.push_back({proto.name(), tensor.element, tensor.shape, &proto,
-                       nullptr, {}});
+    weights.push_back(
+        {proto.name(), tensor.element, tensor.shape, &proto, nullptr, {}});
     tensor.weight = &weights.back();
     // Integers and scalars are no parameters but numbers of the formula.
     if (!tensor.isFloat() || tensor.shape.empty()) {
@@ -108,11 +109,14 @@ std::shared_ptr<const HostTensor> Importer::valuesOf(Weight &weight) {
   return weight.values;
 }
 
-Weight *
-Importer::addConstantWeight(StringRef name,
-                            std::shared_ptr<const HostTensor> values) {
-  weights.push_back({name.str(), values->element, values->shape, nullptr,
-                     std::move(values), {}});
+Weight *Importer::addConstantWeight(StringRef name,
+                                    std::shared_ptr<const HostTensor> values) {
+  weights.push_back({name.str(),
+                     values->element,
+                     values->shape,
+                     nullptr,
+                     std::move(values),
+                     {}});
   return &weights.back();
 }
 
@@ -177,8 +181,10 @@ void Importer::setArgumentAttributes() {
 void Importer::collectWeights() {
   for (Weight &weight : weights) {
     for (Weight::Argument &argument : weight.arguments) {
-      StoredTensor tensor{argument.name, storedTypeName(weight.element),
-                          {weight.shape.begin(), weight.shape.end()}, {}};
+      StoredTensor tensor{argument.name,
+                          storedTypeName(weight.element),
+                          {weight.shape.begin(), weight.shape.end()},
+                          {}};
       std::optional<std::vector<char>> bytes;
       if (weight.proto) {
         bytes = bytesOf(weight);

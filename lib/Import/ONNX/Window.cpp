@@ -1,4 +1,5 @@
-//===- Window.cpp - windows of convolutions and pools -----------------------===//
+//===- Window.cpp - windows of convolutions and pools
+//-----------------------===//
 
 #include "Window.h"
 
@@ -17,8 +18,7 @@ static FailureOr<Shape> readList(const Node &node, StringRef name, size_t count,
   });
   if (values.size() != count || !valid) {
     return node.error() << "'" << name << "' must hold " << count
-                        << " numbers of at least " << least
-                        << " (below 2^31)";
+                        << " numbers of at least " << least << " (below 2^31)";
   }
   return values;
 }
@@ -28,8 +28,8 @@ static void padSame(Window &window, ArrayRef<int64_t> input, bool lower) {
   size_t rank = input.size();
   for (size_t i = 0; i < rank; ++i) {
     int64_t output = (input[i] + window.strides[i] - 1) / window.strides[i];
-    int64_t total = std::max<int64_t>(
-        0, (output - 1) * window.strides[i] + window.extent(i) - input[i]);
+    int64_t total = std::max<int64_t>(0, (output - 1) * window.strides[i] +
+                                             window.extent(i) - input[i]);
     window.pads[i] = lower ? (total + 1) / 2 : total / 2;
     window.pads[rank + i] = total - window.pads[i];
   }
@@ -99,8 +99,8 @@ FailureOr<Window> vdnn::onnx::readWindow(const Node &node, Shape kernel) {
     return node.unsupported("auto_pad '" + automatic + "'",
                             "NOTSET, SAME_UPPER, SAME_LOWER, VALID");
   }
-  if (failed(setOutput(node, window, input,
-                       node.integer("ceil_mode", 0) != 0))) {
+  if (failed(
+          setOutput(node, window, input, node.integer("ceil_mode", 0) != 0))) {
     return failure();
   }
   return window;

@@ -1,4 +1,5 @@
-//===- Window.h - windows of convolutions and pools -------------------------===//
+//===- Window.h - windows of convolutions and pools
+//-------------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_WINDOW_H
 #define VDNN_LIB_IMPORT_ONNX_WINDOW_H

@@ -1,4 +1,5 @@
-//===- HostTensor.cpp ---------------------------------------------------------------------------------------===//
+//===- HostTensor.cpp
+//---------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/files/HostTensor.h"
 
@@ -23,7 +24,9 @@ std::optional<uint64_t> elementCount(std::span<const int64_t> shape) {
     return 0;
   }
   for (int64_t dimension : shape) {
-    if (__builtin_mul_overflow(count, static_cast<uint64_t>(dimension), &count) || count > uint64_t{1} << 62) {
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(dimension),
+                               &count) ||
+        count > uint64_t{1} << 62) {
       return std::nullopt;
     }
   }
@@ -58,7 +61,8 @@ const char *elementName(ElementType element) {
 
 namespace {
 
-/// What values a type holds: floating point or not, sign, and how many binary digits are exact.
+/// What values a type holds: floating point or not, sign, and how many binary
+/// digits are exact.
 struct Range {
   bool floating;
   bool sign;
@@ -172,7 +176,8 @@ bool convertsExactly(ElementType from, ElementType to) {
   Range target = rangeOf(to);
   if (source.floating) {
     // f16 and bf16 differ in range, not only in digits.
-    return target.floating && target.digits > source.digits && to != ElementType::F16;
+    return target.floating && target.digits > source.digits &&
+           to != ElementType::F16;
   }
   if (source.sign && !target.sign) {
     return false;
@@ -180,7 +185,8 @@ bool convertsExactly(ElementType from, ElementType to) {
   return source.digits <= target.digits;
 }
 
-void convert(std::span<const std::byte> source, ElementType from, std::span<std::byte> destination, ElementType to) {
+void convert(std::span<const std::byte> source, ElementType from,
+             std::span<std::byte> destination, ElementType to) {
   if (from == to) {
     if (!source.empty()) {
       std::memcpy(destination.data(), source.data(), source.size());
@@ -204,18 +210,21 @@ void convert(std::span<const std::byte> source, ElementType from, std::span<std:
   }
 }
 
-std::vector<double> toDoubles(const HostTensor &tensor, uint64_t first, uint64_t count) {
+std::vector<double> toDoubles(const HostTensor &tensor, uint64_t first,
+                              uint64_t count) {
   size_t size = schedule::elementBytes(tensor.element);
   bool floating = rangeOf(tensor.element).floating;
   std::vector<double> values(count);
   for (uint64_t i = 0; i < count; ++i) {
     const std::byte *at = tensor.data.data() + (first + i) * size;
-    values[i] = floating ? loadFloating(at, tensor.element) : static_cast<double>(loadInteger(at, tensor.element));
+    values[i] = floating ? loadFloating(at, tensor.element)
+                         : static_cast<double>(loadInteger(at, tensor.element));
   }
   return values;
 }
 
-HostTensor makeHostTensor(std::string name, ElementType element, std::vector<int64_t> shape,
+HostTensor makeHostTensor(std::string name, ElementType element,
+                          std::vector<int64_t> shape,
                           std::vector<std::byte> bytes) {
   auto owned = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   HostTensor tensor;

@@ -1,4 +1,6 @@
-//===- Npy.cpp - https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html ---------------------===//
+//===- Npy.cpp -
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+//---------------------===//
 
 #include "runtime/exec/files/Npy.h"
 
@@ -20,8 +22,10 @@ struct NamedType {
 };
 
 constexpr NamedType kTypes[] = {
-    {"<f4", ElementType::F32}, {"<f8", ElementType::F64}, {"<f2", ElementType::F16}, {"<i8", ElementType::I64},
-    {"<i4", ElementType::I32}, {"<i2", ElementType::I16}, {"|i1", ElementType::I8},  {"|u1", ElementType::U8},
+    {"<f4", ElementType::F32}, {"<f8", ElementType::F64},
+    {"<f2", ElementType::F16}, {"<i8", ElementType::I64},
+    {"<i4", ElementType::I32}, {"<i2", ElementType::I16},
+    {"|i1", ElementType::I8},  {"|u1", ElementType::U8},
     {"|b1", ElementType::Bool}};
 
 /// The header is a Python dictionary with three keys, as `repr` prints it.
@@ -56,7 +60,8 @@ public:
 
 private:
   void skip() {
-    while (!text_.empty() && (text_[0] == ' ' || text_[0] == '\n' || text_[0] == '\t')) {
+    while (!text_.empty() &&
+           (text_[0] == ' ' || text_[0] == '\n' || text_[0] == '\t')) {
       text_.remove_prefix(1);
     }
   }
@@ -114,8 +119,11 @@ private:
       int64_t number = 0;
       skip();
       size_t digits = 0;
-      for (; digits < text_.size() && text_[digits] >= '0' && text_[digits] <= '9'; ++digits) {
-        if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, text_[digits] - '0', &number)) {
+      for (; digits < text_.size() && text_[digits] >= '0' &&
+             text_[digits] <= '9';
+           ++digits) {
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, text_[digits] - '0', &number)) {
           return false;
         }
       }
@@ -145,15 +153,18 @@ uint32_t littleEndian(std::span<const std::byte> bytes) {
 
 } // namespace
 
-Result<HostTensor> parseNpy(std::span<const std::byte> bytes, const std::string &name,
+Result<HostTensor> parseNpy(std::span<const std::byte> bytes,
+                            const std::string &name,
                             std::shared_ptr<const void> owner) {
-  std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  std::string_view text(reinterpret_cast<const char *>(bytes.data()),
+                        bytes.size());
   if (!text.starts_with("\x93NUMPY") || text.size() < 12) {
     return Error{"'" + name + "' is not a .npy file"};
   }
   int version = static_cast<unsigned char>(text[6]);
   if (version < 1 || version > 3) {
-    return Error{format("'%s' has .npy format version %d, expected 1 to 3", name.c_str(), version)};
+    return Error{format("'%s' has .npy format version %d, expected 1 to 3",
+                        name.c_str(), version)};
   }
   size_t lengthBytes = version == 1 ? 2 : 4;
   size_t start = 8 + lengthBytes;
@@ -165,21 +176,27 @@ Result<HostTensor> parseNpy(std::span<const std::byte> bytes, const std::string 
   if (!header.parse()) {
     return Error{"'" + name + "' has a header that is not a .npy header"};
   }
-  const auto *type = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                  [&](const NamedType &type) { return type.descr == header.descr; });
+  const auto *type = std::find_if(
+      std::begin(kTypes), std::end(kTypes),
+      [&](const NamedType &type) { return type.descr == header.descr; });
   if (type == std::end(kTypes)) {
-    return Error{"'" + name + "' has elements of type '" + std::string(header.descr) +
-                 "', expected <f4, <f8, <f2, <i8, <i4, <i2, |i1, |u1 or |b1: convert it with numpy's astype"};
+    return Error{"'" + name + "' has elements of type '" +
+                 std::string(header.descr) +
+                 "', expected <f4, <f8, <f2, <i8, <i4, <i2, |i1, |u1 or |b1: "
+                 "convert it with numpy's astype"};
   }
   if (header.fortran && header.shape.size() > 1) {
-    return Error{"'" + name + "' is in Fortran order, expected C order: save numpy.ascontiguousarray(a)"};
+    return Error{"'" + name +
+                 "' is in Fortran order, expected C order: save "
+                 "numpy.ascontiguousarray(a)"};
   }
   std::span<const std::byte> data = bytes.subspan(start + length);
   std::optional<uint64_t> count = elementCount(header.shape);
   uint64_t size = schedule::elementBytes(type->element);
   if (!count || *count > data.size() / size) {
-    return Error{format("'%s' holds %zu bytes of elements, too few for its shape %s", name.c_str(), data.size(),
-                        formatShape(header.shape).c_str())};
+    return Error{
+        format("'%s' holds %zu bytes of elements, too few for its shape %s",
+               name.c_str(), data.size(), formatShape(header.shape).c_str())};
   }
   HostTensor tensor;
   tensor.name = name;
@@ -198,13 +215,17 @@ Result<HostTensor> readNpy(const std::string &path) {
   return parseNpy(file->bytes(), path, file->owner());
 }
 
-Result<std::string> npyHeader(ElementType element, std::span<const int64_t> shape) {
-  const auto *type =
-      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NamedType &type) { return type.element == element; });
+Result<std::string> npyHeader(ElementType element,
+                              std::span<const int64_t> shape) {
+  const auto *type = std::find_if(
+      std::begin(kTypes), std::end(kTypes),
+      [&](const NamedType &type) { return type.element == element; });
   if (type == std::end(kTypes)) {
-    return Error{std::string("numpy has no type for elements of ") + elementName(element)};
+    return Error{std::string("numpy has no type for elements of ") +
+                 elementName(element)};
   }
-  std::string dictionary = "{'descr': '" + std::string(type->descr) + "', 'fortran_order': False, 'shape': (";
+  std::string dictionary = "{'descr': '" + std::string(type->descr) +
+                           "', 'fortran_order': False, 'shape': (";
   for (int64_t dimension : shape) {
     dictionary += std::to_string(dimension) + ", ";
   }

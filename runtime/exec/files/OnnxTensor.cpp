@@ -1,7 +1,9 @@
-//===- OnnxTensor.cpp - the wire format of one message ------------------------------------------------------===//
+//===- OnnxTensor.cpp - the wire format of one message
+//------------------------------------------------------===//
 //
-// The runtime does without protobuf: a TensorProto is a dozen fields, and reading them takes fewer lines than linking
-// the library. Field numbers are those of onnx.proto.
+// The runtime does without protobuf: a TensorProto is a dozen fields, and
+// reading them takes fewer lines than linking the library. Field numbers are
+// those of onnx.proto.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -21,7 +23,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-/// Takes fields off the front of a message. Every function returns false where the bytes end too early.
+/// Takes fields off the front of a message. Every function returns false where
+/// the bytes end too early.
 class WireReader {
 public:
   explicit WireReader(Bytes bytes) : rest_(bytes) {}
@@ -50,7 +53,8 @@ public:
     return true;
   }
 
-  /// A field's number and its payload: `number` for varints, `bytes` for all others.
+  /// A field's number and its payload: `number` for varints, `bytes` for all
+  /// others.
   bool field(uint64_t &tag, uint64_t &number, Bytes &bytes) {
     if (!varint(tag)) {
       return false;
@@ -77,8 +81,20 @@ private:
   Bytes rest_;
 };
 
-enum Field { kDims = 1, kType = 2, kSegment = 3, kFloats = 4, kInt32s = 5, kStrings = 6, kInt64s = 7, kName = 8, kRaw = 9,
-             kDoubles = 10, kUint64s = 11, kLocation = 14 };
+enum Field {
+  kDims = 1,
+  kType = 2,
+  kSegment = 3,
+  kFloats = 4,
+  kInt32s = 5,
+  kStrings = 6,
+  kInt64s = 7,
+  kName = 8,
+  kRaw = 9,
+  kDoubles = 10,
+  kUint64s = 11,
+  kLocation = 14
+};
 
 /// What a message holds, before its parts are compared with each other.
 struct Proto {
@@ -92,7 +108,8 @@ struct Proto {
   bool segment = false;
 };
 
-bool appendVarints(bool packed, uint64_t number, Bytes bytes, std::vector<int64_t> &list) {
+bool appendVarints(bool packed, uint64_t number, Bytes bytes,
+                   std::vector<int64_t> &list) {
   if (!packed) {
     list.push_back(static_cast<int64_t>(number));
     return true;
@@ -118,13 +135,15 @@ bool parseProto(Bytes bytes, Proto &proto) {
     bool isVarint = (tag & 7) == 0;
     switch (tag >> 3) {
     case kDims:
-      if ((!isBytes && !isVarint) || !appendVarints(isBytes, number, payload, proto.dims)) {
+      if ((!isBytes && !isVarint) ||
+          !appendVarints(isBytes, number, payload, proto.dims)) {
         return false;
       }
       break;
     case kInt32s:
     case kInt64s:
-      if ((!isBytes && !isVarint) || !appendVarints(isBytes, number, payload, proto.integers)) {
+      if ((!isBytes && !isVarint) ||
+          !appendVarints(isBytes, number, payload, proto.integers)) {
         return false;
       }
       break;
@@ -139,7 +158,8 @@ bool parseProto(Bytes bytes, Proto &proto) {
       proto.type = number;
       break;
     case kName:
-      proto.name.assign(reinterpret_cast<const char *>(payload.data()), payload.size());
+      proto.name.assign(reinterpret_cast<const char *>(payload.data()),
+                        payload.size());
       break;
     case kRaw:
       proto.raw = payload;
@@ -192,7 +212,8 @@ std::vector<std::byte> elements(const Proto &proto, ElementType element) {
   if (element == ElementType::F32 || element == ElementType::F64) {
     return proto.fixed;
   }
-  // Narrow types stand in int32_data, in their low bytes (little endian: the first ones).
+  // Narrow types stand in int32_data, in their low bytes (little endian: the
+  // first ones).
   static_assert(std::endian::native == std::endian::little);
   size_t size = schedule::elementBytes(element);
   std::vector<std::byte> bytes(proto.integers.size() * size);
@@ -211,21 +232,29 @@ Result<HostTensor> parseOnnxTensor(Bytes bytes, const std::string &name) {
   }
   std::optional<ElementType> element = elementOf(proto.type);
   if (!element) {
-    return Error{format("'%s' has ONNX element type %llu, expected float, double, float16, bfloat16, int8 to int64, "
+    return Error{format("'%s' has ONNX element type %llu, expected float, "
+                        "double, float16, bfloat16, int8 to int64, "
                         "uint8 or bool",
-                        name.c_str(), static_cast<unsigned long long>(proto.type))};
+                        name.c_str(),
+                        static_cast<unsigned long long>(proto.type))};
   }
   if (proto.external || proto.segment) {
-    return Error{"'" + name + "' keeps its elements elsewhere, expected them in the file itself"};
+    return Error{
+        "'" + name +
+        "' keeps its elements elsewhere, expected them in the file itself"};
   }
   std::vector<std::byte> data = elements(proto, *element);
   std::optional<uint64_t> count = elementCount(proto.dims);
   uint64_t size = schedule::elementBytes(*element);
   if (!count || *count > data.size() / size || *count * size != data.size()) {
-    return Error{format("'%s' holds %zu bytes of elements, which is not what its shape %s of %s takes", name.c_str(),
-                        data.size(), formatShape(proto.dims).c_str(), elementName(*element))};
+    return Error{format("'%s' holds %zu bytes of elements, which is not what "
+                        "its shape %s of %s takes",
+                        name.c_str(), data.size(),
+                        formatShape(proto.dims).c_str(),
+                        elementName(*element))};
   }
-  return makeHostTensor(std::move(proto.name), *element, std::move(proto.dims), std::move(data));
+  return makeHostTensor(std::move(proto.name), *element, std::move(proto.dims),
+                        std::move(data));
 }
 
 Result<HostTensor> readOnnxTensor(const std::string &path) {

@@ -1,4 +1,5 @@
-//===- Campaign.cpp - mutates a plan and compares checker and oracle ----------------------------------------------===//
+//===- Campaign.cpp - mutates a plan and compares checker and oracle
+//----------------------------------------------===//
 
 #include "Campaign.h"
 
@@ -13,18 +14,23 @@
 
 namespace vdnn::rt::test {
 
-CampaignResult runCampaign(const schedule::ScheduleT &schedule, const CampaignOptions &options) {
+CampaignResult runCampaign(const schedule::ScheduleT &schedule,
+                           const CampaignOptions &options) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin = Clock::now();
   CampaignResult result;
-  if (std::vector<Violation> violations = check(schedule); !violations.empty()) {
-    result.missed.push_back("the plan itself is refused: " + violations[0].invariant + ": " + violations[0].message);
+  if (std::vector<Violation> violations = check(schedule);
+      !violations.empty()) {
+    result.missed.push_back(
+        "the plan itself is refused: " + violations[0].invariant + ": " +
+        violations[0].message);
     return result;
   }
   OracleOptions oracle;
   oracle.seed = options.seed;
   if (auto harm = findHarm(schedule, oracle)) {
-    result.missed.push_back("the plan itself is accepted and does harm: " + *harm);
+    result.missed.push_back("the plan itself is accepted and does harm: " +
+                            *harm);
     return result;
   }
   std::vector<Mutant> mutants = enumerateMutants(schedule);
@@ -34,7 +40,9 @@ CampaignResult runCampaign(const schedule::ScheduleT &schedule, const CampaignOp
     mutants.resize(options.maxMutants);
   }
   for (const Mutant &mutant : mutants) {
-    if (options.maxSeconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > options.maxSeconds) {
+    if (options.maxSeconds > 0 &&
+        std::chrono::duration<double>(Clock::now() - begin).count() >
+            options.maxSeconds) {
       result.stoppedEarly = true;
       break;
     }

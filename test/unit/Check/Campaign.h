@@ -1,4 +1,5 @@
-//===- Campaign.h - mutates a plan and compares checker and oracle -----------------------------------------------===//
+//===- Campaign.h - mutates a plan and compares checker and oracle
+//-----------------------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_CHECK_CAMPAIGN_H
 #define VDNN_TEST_UNIT_CHECK_CAMPAIGN_H
@@ -24,11 +25,13 @@ struct CampaignResult {
   size_t caught = 0;          // harmful and refused
   size_t harmlessRefused = 0; // no harm found, refused all the same
   bool stoppedEarly = false;
-  /// Harmful and accepted: one line each. Also where the plan itself is refused or does harm.
+  /// Harmful and accepted: one line each. Also where the plan itself is refused
+  /// or does harm.
   std::vector<std::string> missed;
 };
 
-CampaignResult runCampaign(const schedule::ScheduleT &schedule, const CampaignOptions &options = {});
+CampaignResult runCampaign(const schedule::ScheduleT &schedule,
+                           const CampaignOptions &options = {});
 
 } // namespace vdnn::rt::test
 

@@ -1,6 +1,8 @@
-//===- FuzzTest.cpp - damaged plans end in an error, never in a crash ----------------------------------------------===//
+//===- FuzzTest.cpp - damaged plans end in an error, never in a crash
+//----------------------------------------------===//
 //
-// Seeded and short; meant for the build with AddressSanitizer and UndefinedBehaviorSanitizer.
+// Seeded and short; meant for the build with AddressSanitizer and
+// UndefinedBehaviorSanitizer.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -36,12 +38,15 @@ protected:
   static constexpr double kSeconds = 2;
 
   bool goesOn() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count() < kSeconds;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         begin_)
+               .count() < kSeconds;
   }
   size_t below(size_t limit) { return random_() % limit; }
 
   std::mt19937_64 random_{20};
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begin_ =
+      std::chrono::steady_clock::now();
 };
 
 TEST_F(Fuzz, EveryTruncationIsRefused) {
@@ -55,7 +60,8 @@ TEST_F(Fuzz, EveryTruncationIsRefused) {
   }
 }
 
-/// Every bit where time allows, spread over the file where sanitizers make it slow.
+/// Every bit where time allows, spread over the file where sanitizers make it
+/// slow.
 TEST_F(Fuzz, BitFlips) {
   Bytes bytes = serialize(trainingStep());
   size_t bits = bytes.size() * 8;
@@ -78,8 +84,15 @@ TEST_F(Fuzz, ManyBytesAndWords) {
         bytes[below(bytes.size())] = random_();
         continue;
       }
-      // Offsets and lengths are words: small, huge, or another word of the file.
-      uint32_t words[] = {0, 1, 0xffffffff, 0x7fffffff, 0x80000000, uint32_t(bytes.size()), uint32_t(random_())};
+      // Offsets and lengths are words: small, huge, or another word of the
+      // file.
+      uint32_t words[] = {0,
+                          1,
+                          0xffffffff,
+                          0x7fffffff,
+                          0x80000000,
+                          uint32_t(bytes.size()),
+                          uint32_t(random_())};
       uint32_t word = words[below(std::size(words))];
       std::memcpy(&bytes[below(bytes.size() / 4) * 4], &word, 4);
     }
@@ -94,28 +107,64 @@ TEST_F(Fuzz, HostileFields) {
   while (goesOn()) {
     ScheduleT plan = original;
     auto number = [&] {
-      uint64_t numbers[] = {0, 1, 16, 64, 192, ~uint64_t(0), ~uint64_t(0) - 63, uint64_t(1) << 63, random_()};
+      uint64_t numbers[] = {0,
+                            1,
+                            16,
+                            64,
+                            192,
+                            ~uint64_t(0),
+                            ~uint64_t(0) - 63,
+                            uint64_t(1) << 63,
+                            random_()};
       return numbers[below(std::size(numbers))];
     };
-    auto index = [&](size_t size) { return static_cast<int32_t>(below(size + 2)) - 1; };
+    auto index = [&](size_t size) {
+      return static_cast<int32_t>(below(size + 2)) - 1;
+    };
     for (size_t i = 0, count = 1 + below(4); i < count; ++i) {
       BufferT &buffer = *plan.buffers[below(plan.buffers.size())];
       TensorT &tensor = *plan.tensors[below(plan.tensors.size())];
       CommandT &command = *plan.commands[below(plan.commands.size())];
       switch (below(14)) {
-      case 0: buffer.offset = number(); break;
-      case 1: buffer.bytes = number(); break;
-      case 2: buffer.alignment = number(); break;
-      case 3: buffer.tensor = index(plan.tensors.size()); break;
-      case 4: buffer.arena = static_cast<Arena>(below(3)); break;
-      case 5: tensor.entry = index(plan.buffers.size()); break;
-      case 6: tensor.exit = index(plan.buffers.size()); break;
-      case 7: tensor.role = static_cast<Role>(below(8)); break;
-      case 8: command.stream = below(4); break;
-      case 9: command.kind = static_cast<CommandKind>(below(5)); break;
-      case 10: command.event = index(plan.event_count); break;
-      case 11: command.workspace = index(plan.buffers.size()); break;
-      case 12: command.in_place.emplace_back(below(3), below(3)); break;
+      case 0:
+        buffer.offset = number();
+        break;
+      case 1:
+        buffer.bytes = number();
+        break;
+      case 2:
+        buffer.alignment = number();
+        break;
+      case 3:
+        buffer.tensor = index(plan.tensors.size());
+        break;
+      case 4:
+        buffer.arena = static_cast<Arena>(below(3));
+        break;
+      case 5:
+        tensor.entry = index(plan.buffers.size());
+        break;
+      case 6:
+        tensor.exit = index(plan.buffers.size());
+        break;
+      case 7:
+        tensor.role = static_cast<Role>(below(8));
+        break;
+      case 8:
+        command.stream = below(4);
+        break;
+      case 9:
+        command.kind = static_cast<CommandKind>(below(5));
+        break;
+      case 10:
+        command.event = index(plan.event_count);
+        break;
+      case 11:
+        command.workspace = index(plan.buffers.size());
+        break;
+      case 12:
+        command.in_place.emplace_back(below(3), below(3));
+        break;
       case 13:
         if (!command.reads.empty()) {
           setBuffer(command.reads[0], below(plan.buffers.size() + 1));
@@ -126,7 +175,8 @@ TEST_F(Fuzz, HostileFields) {
     accepted += check(plan).empty();
     parseAndCheck(serialize(plan));
   }
-  EXPECT_GT(accepted, 0u); // some changes are harmless; none means that this test has gone stale
+  EXPECT_GT(accepted, 0u); // some changes are harmless; none means that this
+                           // test has gone stale
 }
 
 TEST_F(Fuzz, Json) {
@@ -139,16 +189,25 @@ TEST_F(Fuzz, Json) {
   "commands": [{"kernel": 0, "writes": [{"buffer": 0, "type": 0}], "location": "x"}]
 })";
   ASSERT_TRUE(parseJson(original).ok()) << parseJson(original).message();
-  static constexpr char kCharacters[] = "{}[]:,\"0123456789-+.eE \\/uabn\x80\xff";
+  static constexpr char kCharacters[] =
+      "{}[]:,\"0123456789-+.eE \\/uabn\x80\xff";
   while (goesOn()) {
     std::string text = original;
     for (size_t i = 0, count = 1 + below(4); i < count; ++i) {
       size_t at = below(text.size());
       switch (below(4)) {
-      case 0: text[at] = kCharacters[below(sizeof(kCharacters) - 1)]; break;
-      case 1: text.erase(at, 1 + below(8)); break;
-      case 2: text.insert(at, text.substr(below(text.size()), 1 + below(32))); break;
-      case 3: text.insert(at, std::string(1 + below(300), kCharacters[below(4)])); break;
+      case 0:
+        text[at] = kCharacters[below(sizeof(kCharacters) - 1)];
+        break;
+      case 1:
+        text.erase(at, 1 + below(8));
+        break;
+      case 2:
+        text.insert(at, text.substr(below(text.size()), 1 + below(32)));
+        break;
+      case 3:
+        text.insert(at, std::string(1 + below(300), kCharacters[below(4)]));
+        break;
       }
     }
     if (Result<ScheduleT> schedule = parseJson(text)) {

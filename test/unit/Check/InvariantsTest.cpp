@@ -1,4 +1,5 @@
-//===- InvariantsTest.cpp - each invariant accepts what holds and rejects what does not -------------------------===//
+//===- InvariantsTest.cpp - each invariant accepts what holds and rejects what
+// does not -------------------------===//
 
 #include "Expect.h"
 
@@ -16,7 +17,9 @@ TEST(Invariants, P0RejectsADamagedSchedule) {
 
 TEST(Invariants, AllAcceptATrainingStep) { expectAccepted(trainingStep()); }
 
-TEST(Invariants, AllAcceptAnEmptyPlan) { expectAccepted(PlanBuilder().finish()); }
+TEST(Invariants, AllAcceptAnEmptyPlan) {
+  expectAccepted(PlanBuilder().finish());
+}
 
 TEST(Invariants, P1AcceptsARangeThatEndsWithItsArena) {
   PlanBuilder plan;
@@ -97,24 +100,33 @@ TEST(Invariants, P2AcceptsAndRejectsAlignmentsByThePage) {
   }
 }
 
-TEST(Invariants, P3AcceptsReuseAfterACompletedCopy) { expectAccepted(trainingStep()); }
+TEST(Invariants, P3AcceptsReuseAfterACompletedCopy) {
+  expectAccepted(trainingStep());
+}
 
 TEST(Invariants, P3RejectsReuseWhileACopyReads) {
   ScheduleT plan = trainingStep();
-  eraseCommand(plan, commandIndex(plan, "relu") - 1); // compute no longer waits for the offload
-  expectRejected(plan, "P3", {"'act.made'", "'relu'", "[192, 256)", "act.made->act.host", "before"});
+  eraseCommand(plan, commandIndex(plan, "relu") -
+                         1); // compute no longer waits for the offload
+  expectRejected(
+      plan, "P3",
+      {"'act.made'", "'relu'", "[192, 256)", "act.made->act.host", "before"});
 }
 
 TEST(Invariants, P3RejectsReuseWithinOneStream) {
   ScheduleT plan = trainingStep();
-  bufferNamed(plan, "grad").offset = 192; // over 'relu', which the same launch reads
+  bufferNamed(plan, "grad").offset =
+      192; // over 'relu', which the same launch reads
   expectRejected(plan, "P3", {"'relu'", "'grad'", "wgrad", "not in place"});
 }
 
 TEST(Invariants, P3RejectsAMissingOrderToTheNextStep) {
   ScheduleT plan = trainingStep();
-  eraseCommand(plan, commandIndex(plan, "sgd") - 1); // h2d no longer waits for the last reader of act.back
-  expectRejected(plan, "P3", {"'act.back'", "'x.device'", "wgrad", "next step"});
+  eraseCommand(plan,
+               commandIndex(plan, "sgd") -
+                   1); // h2d no longer waits for the last reader of act.back
+  expectRejected(plan, "P3",
+                 {"'act.back'", "'x.device'", "wgrad", "next step"});
 }
 
 TEST(Invariants, P3AcceptsAndRejectsABufferInTheNextStep) {
@@ -131,7 +143,9 @@ TEST(Invariants, P3AcceptsAndRejectsABufferInTheNextStep) {
       plan.wait("compute", copied);
       expectAccepted(plan.finish());
     } else {
-      expectRejected(plan.finish(), "P3", {"'a.device'", "conflicts with itself", "a.device->a.host", "next step"});
+      expectRejected(plan.finish(), "P3",
+                     {"'a.device'", "conflicts with itself", "a.device->a.host",
+                      "next step"});
     }
   }
 }
@@ -191,7 +205,8 @@ TEST(Invariants, P3RejectsALateReaderOfAnExitThatTheNextStepOverwrites) {
   plan.launch("sgd", {"w.old"}, {"w.new"}, {{0, 0}});
   plan.wait("d2h", plan.record("compute"));
   plan.copy("d2h", "w.new", "w.host");
-  expectRejected(plan.finish(), "P3", {"'w.new'", "w.new->w.host", "sgd", "next step"});
+  expectRejected(plan.finish(), "P3",
+                 {"'w.new'", "w.new->w.host", "sgd", "next step"});
 }
 
 TEST(Invariants, P3RejectsTwoResultsOfOneLaunchInOneRange) {
@@ -206,10 +221,12 @@ TEST(Invariants, P3AcceptsAndRejectsAnUpdateByItsDeclaration) {
   ScheduleT plan = trainingStep();
   expectAccepted(plan);
   commandNamed(plan, "sgd").in_place.clear();
-  expectRejected(plan, "P3", {"sgd", "'weight.old'", "'weight.new'", "not in place"});
+  expectRejected(plan, "P3",
+                 {"sgd", "'weight.old'", "'weight.new'", "not in place"});
 }
 
-uint32_t addType(ScheduleT &plan, std::vector<int64_t> shape, ElementType element = ElementType::F32,
+uint32_t addType(ScheduleT &plan, std::vector<int64_t> shape,
+                 ElementType element = ElementType::F32,
                  Layout layout = Layout::RowMajor) {
   plan.types.push_back(std::make_unique<TypeT>());
   plan.types.back()->shape = std::move(shape);
@@ -231,13 +248,15 @@ ScheduleT readTwiceInPlace() {
 TEST(Invariants, P3AcceptsASecondReadInPlaceOfTheSameType) {
   ScheduleT plan = readTwiceInPlace();
   expectAccepted(plan);
-  setType(commandNamed(plan, "second").reads[1], addType(plan, {16})); // equal, if another entry of the table
+  setType(commandNamed(plan, "second").reads[1],
+          addType(plan, {16})); // equal, if another entry of the table
   expectAccepted(plan);
 }
 
 TEST(Invariants, P3RejectsASecondReadInPlaceThroughAnotherView) {
   ScheduleT plan = readTwiceInPlace();
-  setType(commandNamed(plan, "second").reads[1], addType(plan, {4})); // a row of it, broadcast
+  setType(commandNamed(plan, "second").reads[1],
+          addType(plan, {4})); // a row of it, broadcast
   expectRejected(plan, "P3", {"second", "'a'", "read 1", "another type"});
 }
 
@@ -270,33 +289,41 @@ TEST(Invariants, P4AcceptsAReshape) {
   ScheduleT plan = trainingStep();
   setType(commandNamed(plan, "relu").reads[0], addType(plan, {2, 1, 8}));
   // With one channel, or one place, channels last is row major.
-  setType(commandNamed(plan, "relu").writes[0], addType(plan, {2, 1, 8}, ElementType::F32, Layout::ChannelsLast));
-  setType(commandNamed(plan, "loss").reads[0], addType(plan, {2, 8, 1}, ElementType::F32, Layout::ChannelsLast));
+  setType(commandNamed(plan, "relu").writes[0],
+          addType(plan, {2, 1, 8}, ElementType::F32, Layout::ChannelsLast));
+  setType(commandNamed(plan, "loss").reads[0],
+          addType(plan, {2, 8, 1}, ElementType::F32, Layout::ChannelsLast));
   expectAccepted(plan);
 }
 
 TEST(Invariants, P4RejectsOtherElements) {
   ScheduleT plan = trainingStep();
-  setType(commandNamed(plan, "relu").reads[0], addType(plan, {16}, ElementType::I32));
+  setType(commandNamed(plan, "relu").reads[0],
+          addType(plan, {16}, ElementType::I32));
   expectRejected(plan, "P4", {"relu", "reads", "'out'", "I32", "F32"});
   plan = trainingStep();
-  setType(commandNamed(plan, "relu").writes[0], addType(plan, {8}, ElementType::F64));
+  setType(commandNamed(plan, "relu").writes[0],
+          addType(plan, {8}, ElementType::F64));
   expectRejected(plan, "P4", {"relu", "writes", "'relu'", "F64", "F32"});
 }
 
 TEST(Invariants, P4RejectsAnotherOrderInMemory) {
   ScheduleT plan = trainingStep();
-  setType(commandNamed(plan, "relu").reads[0], addType(plan, {2, 2, 4}, ElementType::F32, Layout::ChannelsLast));
+  setType(commandNamed(plan, "relu").reads[0],
+          addType(plan, {2, 2, 4}, ElementType::F32, Layout::ChannelsLast));
   expectRejected(plan, "P4", {"relu", "'out'", "ChannelsLast", "RowMajor"});
 }
 
 TEST(Invariants, P4AcceptsAndRejectsViewsOfATensorThatIsChannelsLast) {
-  for (std::vector<int64_t> shape : {std::vector<int64_t>{2, 2, 4}, {2, 4, 2}}) {
+  for (std::vector<int64_t> shape :
+       {std::vector<int64_t>{2, 2, 4}, {2, 4, 2}}) {
     ScheduleT plan = trainingStep();
-    uint32_t type = addType(plan, {2, 2, 2, 2}, ElementType::F32, Layout::ChannelsLast);
+    uint32_t type =
+        addType(plan, {2, 2, 2, 2}, ElementType::F32, Layout::ChannelsLast);
     *tensorNamed(plan, "out").type = *plan.types[type];
     setType(commandNamed(plan, "conv2").writes[0], type);
-    setType(commandNamed(plan, "relu").reads[0], addType(plan, shape, ElementType::F32, Layout::ChannelsLast));
+    setType(commandNamed(plan, "relu").reads[0],
+            addType(plan, shape, ElementType::F32, Layout::ChannelsLast));
     if (shape[1] == 2) {
       expectAccepted(plan);
     } else {
@@ -317,7 +344,9 @@ TEST(Invariants, P4AcceptsAndRejectsASecondLaunchOfATensorByItsDecision) {
       tensorNamed(plan, "a").decision = Decision::Recompute;
       expectAccepted(plan);
     } else {
-      expectRejected(plan, "P4", {"first", "'a.made'", "again", "'a.again'", "not to be recomputed"});
+      expectRejected(
+          plan, "P4",
+          {"first", "'a.made'", "again", "'a.again'", "not to be recomputed"});
     }
   }
 }
@@ -328,13 +357,16 @@ TEST(Invariants, P4RejectsALaunchThatWritesAnInput) {
   plan.buffers.back()->tensor = bufferNamed(plan, "x.host").tensor;
   plan.buffers.back()->offset = 384;
   fitHeader(plan);
-  commandNamed(plan, "loss").writes.emplace_back(plan.buffers.size() - 1, commandNamed(plan, "relu").reads[0].type());
+  commandNamed(plan, "loss")
+      .writes.emplace_back(plan.buffers.size() - 1,
+                           commandNamed(plan, "relu").reads[0].type());
   expectRejected(plan, "P4", {"loss", "input", "'x'"});
 }
 
 TEST(Invariants, P4RejectsAReadBeforeItsWrite) {
   ScheduleT plan = trainingStep();
-  eraseCommand(plan, commandIndex(plan, "conv1") - 1); // compute no longer waits for the input
+  eraseCommand(plan, commandIndex(plan, "conv1") -
+                         1); // compute no longer waits for the input
   expectRejected(plan, "P4", {"conv1", "'x.device'", "x.host->x.device"});
 }
 
@@ -352,7 +384,8 @@ TEST(Invariants, P4RejectsTwoWriters) {
 
 TEST(Invariants, P4RejectsAWriteToAnEntry) {
   ScheduleT plan = trainingStep();
-  setBuffer(commandNamed(plan, "sgd").writes[0], bufferIndex(plan, "weight.old"));
+  setBuffer(commandNamed(plan, "sgd").writes[0],
+            bufferIndex(plan, "weight.old"));
   expectRejected(plan, "P4", {"sgd", "'weight.old'", "entry"});
 }
 
@@ -372,7 +405,8 @@ TEST(Invariants, P4AcceptsAndRejectsReadsOfLastStepsUpdate) {
       plan.wait("compute", updated);
       expectAccepted(plan.finish());
     } else {
-      expectRejected(plan.finish(), "P4", {"forward", "next step", "sgd", "'w.new'"});
+      expectRejected(plan.finish(), "P4",
+                     {"forward", "next step", "sgd", "'w.new'"});
     }
   }
 }
@@ -385,7 +419,9 @@ TEST(Invariants, P5AcceptsAnEventWithTwoWaits) {
 TEST(Invariants, P5RejectsAWaitBeforeItsRecord) {
   ScheduleT plan = trainingStep();
   moveCommand(plan, commandIndex(plan, "conv1") - 1, 0);
-  expectRejected(plan, "P5", {"wait for event 0", "record of event 0", "expected the record first"});
+  expectRejected(
+      plan, "P5",
+      {"wait for event 0", "record of event 0", "expected the record first"});
 }
 
 TEST(Invariants, P5RejectsAWaitWithoutARecord) {
@@ -436,7 +472,8 @@ TEST(Invariants, P6RejectsACopyAgainstItsStreamsDirection) {
 
 TEST(Invariants, P6RejectsAKernelOnHostMemory) {
   ScheduleT plan = trainingStep();
-  setBuffer(commandNamed(plan, "conv2").reads[0], bufferIndex(plan, "act.host"));
+  setBuffer(commandNamed(plan, "conv2").reads[0],
+            bufferIndex(plan, "act.host"));
   expectRejected(plan, "P6", {"conv2", "'act.host'"});
 }
 
@@ -452,7 +489,8 @@ TEST(Invariants, P6RejectsMoreWaitsThanClocksHaveRoomFor) {
       plan.commands.push_back(std::make_unique<CommandT>());
       plan.commands.back()->kind = CommandKind::Wait;
       plan.commands.back()->event = static_cast<int32_t>(event);
-      plan.commands.back()->stream = static_cast<uint32_t>(i % plan.streams.size());
+      plan.commands.back()->stream =
+          static_cast<uint32_t>(i % plan.streams.size());
     }
   };
   addWaits((1 << 24) / 64);
@@ -469,17 +507,21 @@ TEST(Invariants, P6RejectsMoreStreamsThanAnyDeviceHas) {
   expectRejected(plan.finish(), "P6", {"67 streams", "64"});
 }
 
-TEST(Invariants, P7AcceptsAPrefetchOfACompletedOffload) { expectAccepted(trainingStep()); }
+TEST(Invariants, P7AcceptsAPrefetchOfACompletedOffload) {
+  expectAccepted(trainingStep());
+}
 
 TEST(Invariants, P7RejectsAPrefetchBeforeTheOffloadHasCompleted) {
   ScheduleT plan = trainingStep();
   eraseCommand(plan, commandIndex(plan, "act.host->act.back") - 1);
-  expectRejected(plan, "P7", {"act.host->act.back", "'act.host'", "act.made->act.host"});
+  expectRejected(plan, "P7",
+                 {"act.host->act.back", "'act.host'", "act.made->act.host"});
 }
 
 TEST(Invariants, P7RejectsAPrefetchOfAnotherTensor) {
   ScheduleT plan = trainingStep();
-  setBuffer(commandNamed(plan, "act.host->act.back").reads[0], bufferIndex(plan, "x.host"));
+  setBuffer(commandNamed(plan, "act.host->act.back").reads[0],
+            bufferIndex(plan, "x.host"));
   expectRejected(plan, "P7", {"'x.host'", "'act.back'", "one tensor"});
 }
 
@@ -487,7 +529,8 @@ TEST(Invariants, P7RejectsACopyThatChangesTheType) {
   ScheduleT plan = trainingStep();
   plan.types.push_back(std::make_unique<TypeT>());
   plan.types.back()->shape = {4, 4};
-  setType(commandNamed(plan, "act.host->act.back").writes[0], plan.types.size() - 1);
+  setType(commandNamed(plan, "act.host->act.back").writes[0],
+          plan.types.size() - 1);
   expectRejected(plan, "P7", {"different types"});
 }
 
@@ -544,7 +587,8 @@ TEST(Invariants, P9AcceptsATensorThatNoStepChanges) {
   expectAccepted(plan.finish());
 }
 
-/// 'w.new' is computed elsewhere, and w ends the step where it began: by way of the host.
+/// 'w.new' is computed elsewhere, and w ends the step where it began: by way of
+/// the host.
 ScheduleT exitThroughTheHost(const std::string &saved) {
   PlanBuilder plan;
   plan.device("w.old", 64, 0);
@@ -561,11 +605,15 @@ ScheduleT exitThroughTheHost(const std::string &saved) {
   return plan.finish();
 }
 
-TEST(Invariants, P9AcceptsAnUpdateThatComesBackFromTheHost) { expectAccepted(exitThroughTheHost("w.new")); }
+TEST(Invariants, P9AcceptsAnUpdateThatComesBackFromTheHost) {
+  expectAccepted(exitThroughTheHost("w.new"));
+}
 
 TEST(Invariants, P9RejectsAnOldValueThatComesBackFromTheHost) {
   ScheduleT plan = exitThroughTheHost("w.old");
-  expectRejected(plan, "P9", {"'w'", "'w.exit'", "copies from", "'w.old'", "a launch has written"});
+  expectRejected(
+      plan, "P9",
+      {"'w'", "'w.exit'", "copies from", "'w.old'", "a launch has written"});
   expectRejected(plan, "P9", {"sgd", "'w.new'", "lost"});
 }
 
@@ -589,7 +637,8 @@ TEST(Invariants, P9RejectsAPersistentTensorThatMoves) {
   ScheduleT plan = trainingStep();
   bufferNamed(plan, "weight.new").offset = 320 + 16;
   fitHeader(plan);
-  expectRejected(plan, "P9", {"'weight'", "'weight.old'", "'weight.new'", "same range"});
+  expectRejected(plan, "P9",
+                 {"'weight'", "'weight.old'", "'weight.new'", "same range"});
 }
 
 TEST(Invariants, P9RejectsAPersistentTensorThatIsNotWritten) {
@@ -638,7 +687,8 @@ TEST(Invariants, P10RejectsAHeaderThatDeclaresMore) {
 }
 
 TEST(Invariants, P10AcceptsAndRejectsASummaryByTheCopies) {
-  // The input's copy and the output's are no transfers of the plan; the activation's are.
+  // The input's copy and the output's are no transfers of the plan; the
+  // activation's are.
   ScheduleT plan = trainingStep();
   plan.summary = std::make_unique<SummaryT>();
   expectAccepted(plan);
@@ -654,7 +704,8 @@ TEST(Invariants, P10AcceptsAndRejectsASummaryByTheCopies) {
 TEST(Invariants, P11AcceptsItsDeviceAndRejectsOthers) {
   ScheduleT plan = trainingStep();
   EXPECT_TRUE(checkDevice(plan, "cpu", "test").empty());
-  for (const auto &violations : {checkDevice(plan, "cuda", "test"), checkDevice(plan, "cpu", "other")}) {
+  for (const auto &violations :
+       {checkDevice(plan, "cuda", "test"), checkDevice(plan, "cpu", "other")}) {
     ASSERT_EQ(violations.size(), 1u);
     EXPECT_EQ(violations[0].invariant, "P11");
   }
@@ -683,7 +734,8 @@ TEST(Invariants, P12RejectsAMisalignedHostRange) {
 
 TEST(Invariants, P12RejectsHostRangesInUseAtOnce) {
   ScheduleT plan = trainingStep();
-  bufferNamed(plan, "loss.host").offset = 64; // both are written by d2h, but the prefetch may still read the first
+  bufferNamed(plan, "loss.host").offset =
+      64; // both are written by d2h, but the prefetch may still read the first
   fitHeader(plan);
   expectRejected(plan, "P12", {"P3", "'act.host'", "'loss.host'"});
 }
@@ -692,11 +744,13 @@ TEST(Invariants, P12RejectsAnOutputInTheRangeOfAnInput) {
   ScheduleT plan = trainingStep();
   bufferNamed(plan, "loss.host").offset = 0;
   fitHeader(plan);
-  expectRejected(plan, "P12", {"P3", "'loss.host'", "'x.host'", "the host may fill"});
+  expectRejected(plan, "P12",
+                 {"P3", "'loss.host'", "'x.host'", "the host may fill"});
 }
 
 TEST(Invariants, P12AcceptsAnInputsRangeAfterItsLastRead) {
-  // The host fills the input only when no command runs, so the next step needs no event here.
+  // The host fills the input only when no command runs, so the next step needs
+  // no event here.
   ScheduleT plan = trainingStep();
   bufferNamed(plan, "act.host").offset = 0;
   expectAccepted(plan);

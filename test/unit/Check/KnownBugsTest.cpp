@@ -1,7 +1,8 @@
-//===- KnownBugsTest.cpp - races and reuse mistakes that other systems had, rebuilt as plans -----------------------===//
+//===- KnownBugsTest.cpp - races and reuse mistakes that other systems had,
+// rebuilt as plans -----------------------===//
 //
-// Each test is named after the mechanism, builds the plan with the mistake, which must be rejected, and without it, which
-// must be accepted.
+// Each test is named after the mechanism, builds the plan with the mistake,
+// which must be rejected, and without it, which must be accepted.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -15,13 +16,15 @@ namespace {
 
 enum class Variant { Right, Wrong };
 
-void expectOnlyRightAccepted(ScheduleT (*build)(Variant), const std::string &invariant,
+void expectOnlyRightAccepted(ScheduleT (*build)(Variant),
+                             const std::string &invariant,
                              const std::vector<std::string> &parts) {
   expectAccepted(build(Variant::Right));
   expectRejected(build(Variant::Wrong), invariant, parts);
 }
 
-/// The "current stream" was asked for inside the side stream's context, so the side stream waits for itself: no wait.
+/// The "current stream" was asked for inside the side stream's context, so the
+/// side stream waits for itself: no wait.
 ScheduleT waitOnTheWrongStream(Variant variant) {
   PlanBuilder plan;
   plan.device("a.made", 64, 0);
@@ -36,10 +39,12 @@ ScheduleT waitOnTheWrongStream(Variant variant) {
 }
 
 TEST(KnownBugs, WaitPutOnTheStreamThatRecorded) {
-  expectOnlyRightAccepted(waitOnTheWrongStream, "P3", {"'a.made'", "'b'", "a.made->a.host", "next"});
+  expectOnlyRightAccepted(waitOnTheWrongStream, "P3",
+                          {"'a.made'", "'b'", "a.made->a.host", "next"});
 }
 
-/// A slot of the pinned pool is written by the next step's offload while this step's reload still reads it.
+/// A slot of the pinned pool is written by the next step's offload while this
+/// step's reload still reads it.
 ScheduleT pinnedSlotOfTheStepBefore(Variant variant) {
   PlanBuilder plan;
   plan.device("a.made", 64, 0);
@@ -60,10 +65,12 @@ ScheduleT pinnedSlotOfTheStepBefore(Variant variant) {
 }
 
 TEST(KnownBugs, PinnedSlotOverwrittenWhileTheStepBeforeReads) {
-  expectOnlyRightAccepted(pinnedSlotOfTheStepBefore, "P12", {"'a.host'", "a.host->a.back", "next step"});
+  expectOnlyRightAccepted(pinnedSlotOfTheStepBefore, "P12",
+                          {"'a.host'", "a.host->a.back", "next step"});
 }
 
-/// A reload is issued inline, without an edge from the event of the offload: it may read the host buffer too early.
+/// A reload is issued inline, without an edge from the event of the offload: it
+/// may read the host buffer too early.
 ScheduleT reloadWithoutOffloadEvent(Variant variant) {
   PlanBuilder plan;
   plan.device("a.made", 64, 0);
@@ -86,10 +93,13 @@ ScheduleT reloadWithoutOffloadEvent(Variant variant) {
 }
 
 TEST(KnownBugs, ReloadWithoutAnEdgeFromItsOffload) {
-  expectOnlyRightAccepted(reloadWithoutOffloadEvent, "P7", {"a.host->a.back", "a.made->a.host", "nothing orders"});
+  expectOnlyRightAccepted(
+      reloadWithoutOffloadEvent, "P7",
+      {"a.host->a.back", "a.made->a.host", "nothing orders"});
 }
 
-/// A buffer is given back by its stream's order while a copy on another stream still reads it.
+/// A buffer is given back by its stream's order while a copy on another stream
+/// still reads it.
 ScheduleT freedWhileCopied(Variant variant) {
   PlanBuilder plan;
   plan.device("grad.made", 64, 0);
@@ -108,7 +118,8 @@ ScheduleT freedWhileCopied(Variant variant) {
 }
 
 TEST(KnownBugs, BufferFreedOnOneStreamWhileAnotherCopiesIt) {
-  expectOnlyRightAccepted(freedWhileCopied, "P3", {"'grad.made'", "'other'", "[16, 48)", "backward2"});
+  expectOnlyRightAccepted(freedWhileCopied, "P3",
+                          {"'grad.made'", "'other'", "[16, 48)", "backward2"});
 }
 
 /// Write after read: a load fills a freed block that a kernel is still reading.
@@ -132,11 +143,14 @@ ScheduleT loadOverABlockInUse(Variant variant) {
 }
 
 TEST(KnownBugs, LoadOverwritesABlockThatIsStillRead) {
-  expectOnlyRightAccepted(loadOverABlockInUse, "P3", {"'block'", "'x.device'", "attend", "x.host->x.device"});
+  expectOnlyRightAccepted(
+      loadOverABlockInUse, "P3",
+      {"'block'", "'x.device'", "attend", "x.host->x.device"});
 }
 
-/// A live range that ends where the next one begins does not interfere in time, so both were given ranges that overlap in
-/// part: the kernel writes over the half of its operand that it has not read.
+/// A live range that ends where the next one begins does not interfere in time,
+/// so both were given ranges that overlap in part: the kernel writes over the
+/// half of its operand that it has not read.
 ScheduleT touchingLiveRanges(Variant variant) {
   PlanBuilder plan;
   plan.device("a", 64, 0);
@@ -148,7 +162,8 @@ ScheduleT touchingLiveRanges(Variant variant) {
 }
 
 TEST(KnownBugs, TouchingLiveRangesOverlapInPart) {
-  expectOnlyRightAccepted(touchingLiveRanges, "P3", {"'a'", "'b'", "[32, 64)", "second"});
+  expectOnlyRightAccepted(touchingLiveRanges, "P3",
+                          {"'a'", "'b'", "[32, 64)", "second"});
 }
 
 /// The same, hidden behind a declaration that the result is computed in place.
@@ -162,10 +177,12 @@ ScheduleT shiftedInPlace(Variant variant) {
 }
 
 TEST(KnownBugs, InPlaceAtAShiftedOffset) {
-  expectOnlyRightAccepted(shiftedInPlace, "P3", {"'a'", "'b'", "second", "same range"});
+  expectOnlyRightAccepted(shiftedInPlace, "P3",
+                          {"'a'", "'b'", "second", "same range"});
 }
 
-/// Parts of a graph share memory because they follow each other in program order, but are run at the same time.
+/// Parts of a graph share memory because they follow each other in program
+/// order, but are run at the same time.
 ScheduleT sharedUnderASequentialAssumption(Variant variant) {
   PlanBuilder plan;
   plan.stream("compute2", StreamKind::Compute);
@@ -184,11 +201,12 @@ ScheduleT sharedUnderASequentialAssumption(Variant variant) {
 }
 
 TEST(KnownBugs, MemorySharedInProgramOrderButRunConcurrently) {
-  expectOnlyRightAccepted(sharedUnderASequentialAssumption, "P3", {"'split1'", "'split2'", "use1", "part2"});
+  expectOnlyRightAccepted(sharedUnderASequentialAssumption, "P3",
+                          {"'split1'", "'split2'", "use1", "part2"});
 }
 
-/// A result that nobody reads was given scratch storage although it is tied to an operand, and the scratch lay over a
-/// buffer of a concurrent region.
+/// A result that nobody reads was given scratch storage although it is tied to
+/// an operand, and the scratch lay over a buffer of a concurrent region.
 ScheduleT tiedResultInScratch(Variant variant) {
   PlanBuilder plan;
   plan.device("state", 64, 0);
@@ -202,10 +220,12 @@ ScheduleT tiedResultInScratch(Variant variant) {
 }
 
 TEST(KnownBugs, TiedResultGivenScratchStorage) {
-  expectOnlyRightAccepted(tiedResultInScratch, "P3", {"'state'", "'unused'", "update", "same range"});
+  expectOnlyRightAccepted(tiedResultInScratch, "P3",
+                          {"'state'", "'unused'", "update", "same range"});
 }
 
-/// The planner's fallback gave the range away but dropped the steps that save and restore the value.
+/// The planner's fallback gave the range away but dropped the steps that save
+/// and restore the value.
 ScheduleT droppedSaveAndRestore(Variant variant) {
   PlanBuilder plan;
   plan.device("a.made", 64, 0);
@@ -224,15 +244,19 @@ ScheduleT droppedSaveAndRestore(Variant variant) {
     plan.copy("h2d", "a.host", "a.back");
     plan.wait("compute", plan.record("h2d"));
   }
-  plan.launch("backward", {variant == Variant::Right ? "a.back" : "a.made"}, {});
+  plan.launch("backward", {variant == Variant::Right ? "a.back" : "a.made"},
+              {});
   return plan.finish();
 }
 
 TEST(KnownBugs, SaveAndRestoreDropped) {
-  expectOnlyRightAccepted(droppedSaveAndRestore, "P3", {"'a.made'", "'b'", "backward", "middle"});
+  expectOnlyRightAccepted(droppedSaveAndRestore, "P3",
+                          {"'a.made'", "'b'", "backward", "middle"});
   ScheduleT onlySaveDropped = droppedSaveAndRestore(Variant::Right);
-  eraseCommand(onlySaveDropped, commandIndex(onlySaveDropped, "a.made->a.host"));
-  expectRejected(onlySaveDropped, "P4", {"a.host->a.back", "'a.host'", "no command writes"});
+  eraseCommand(onlySaveDropped,
+               commandIndex(onlySaveDropped, "a.made->a.host"));
+  expectRejected(onlySaveDropped, "P4",
+                 {"a.host->a.back", "'a.host'", "no command writes"});
 }
 
 } // namespace

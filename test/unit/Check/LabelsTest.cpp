@@ -1,4 +1,5 @@
-//===- LabelsTest.cpp - every invariant is documented, checked and tested -----------------------------------------===//
+//===- LabelsTest.cpp - every invariant is documented, checked and tested
+//-----------------------------------------===//
 
 #include "gtest/gtest.h"
 
@@ -30,7 +31,8 @@ TEST(Labels, EveryInvariantIsDocumentedCheckedAndTested) {
     std::string label = "P" + std::to_string(i);
     EXPECT_NE(docs.find("| " + label + " |"), std::string::npos) << label;
     EXPECT_NE(checker.find("\"" + label + "\""), std::string::npos) << label;
-    std::regex accepts("TEST\\(Invariants, " + label + "Accepts"), rejects(label + "(Accepts)?(And)?[A-Za-z]*Rejects");
+    std::regex accepts("TEST\\(Invariants, " + label + "Accepts"),
+        rejects(label + "(Accepts)?(And)?[A-Za-z]*Rejects");
     EXPECT_TRUE(std::regex_search(tests, accepts)) << label;
     EXPECT_TRUE(std::regex_search(tests, rejects)) << label;
   }

@@ -1,4 +1,5 @@
-//===- Mutate.cpp - small changes that may break a plan --------------------------------------------------------===//
+//===- Mutate.cpp - small changes that may break a plan
+//--------------------------------------------------------===//
 
 #include "Mutate.h"
 
@@ -11,8 +12,10 @@ using namespace schedule;
 static constexpr uint32_t kNone = ~uint32_t(0);
 
 /// The command before or behind `index` on its stream, or kNone.
-static uint32_t neighbour(const ScheduleT &schedule, uint32_t index, int direction) {
-  for (int64_t i = int64_t(index) + direction; i >= 0 && i < int64_t(schedule.commands.size()); i += direction) {
+static uint32_t neighbour(const ScheduleT &schedule, uint32_t index,
+                          int direction) {
+  for (int64_t i = int64_t(index) + direction;
+       i >= 0 && i < int64_t(schedule.commands.size()); i += direction) {
     if (schedule.commands[i]->stream == schedule.commands[index]->stream) {
       return static_cast<uint32_t>(i);
     }
@@ -31,16 +34,20 @@ static uint32_t swapPartner(const ScheduleT &schedule, uint32_t index) {
 }
 
 static Operand &operandOf(CommandT &command, uint32_t number) {
-  return number < command.reads.size() ? command.reads[number] : command.writes[number - command.reads.size()];
+  return number < command.reads.size()
+             ? command.reads[number]
+             : command.writes[number - command.reads.size()];
 }
 
-/// The next buffer of a tensor that could stand in for this one by its size, or kNone.
+/// The next buffer of a tensor that could stand in for this one by its size, or
+/// kNone.
 static uint32_t standIn(const ScheduleT &schedule, uint32_t index) {
   size_t count = schedule.buffers.size();
   const BufferT &wanted = *schedule.buffers[index];
   for (size_t i = 1; i < count; ++i) {
     const BufferT &other = *schedule.buffers[(index + i) % count];
-    if (other.tensor >= 0 && other.arena == wanted.arena && other.bytes == wanted.bytes) {
+    if (other.tensor >= 0 && other.arena == wanted.arena &&
+        other.bytes == wanted.bytes) {
       return (index + i) % count;
     }
   }
@@ -50,7 +57,8 @@ static uint32_t standIn(const ScheduleT &schedule, uint32_t index) {
 static uint32_t otherExit(const ScheduleT &schedule, const TensorT &tensor) {
   for (uint32_t i = 0; i < schedule.buffers.size(); ++i) {
     const BufferT &buffer = *schedule.buffers[i];
-    if (static_cast<int32_t>(i) != tensor.exit && buffer.tensor == schedule.buffers[tensor.exit]->tensor &&
+    if (static_cast<int32_t>(i) != tensor.exit &&
+        buffer.tensor == schedule.buffers[tensor.exit]->tensor &&
         buffer.bytes == schedule.buffers[tensor.exit]->bytes) {
       return i;
     }
@@ -71,7 +79,8 @@ static ElementType otherElement(ElementType element) {
   }
 }
 
-static void addOperandMutants(const ScheduleT &schedule, uint32_t index, std::vector<Mutant> &mutants) {
+static void addOperandMutants(const ScheduleT &schedule, uint32_t index,
+                              std::vector<Mutant> &mutants) {
   CommandT &command = *schedule.commands[index];
   for (uint32_t i = 0; i < command.in_place.size(); ++i) {
     mutants.push_back({Mutation::DropInPlace, index, i});
@@ -103,7 +112,8 @@ std::vector<Mutant> enumerateMutants(const ScheduleT &schedule) {
   }
   for (uint32_t i = 0; i < schedule.tensors.size(); ++i) {
     if (schedule.tensors[i]->exit >= 0) {
-      if (uint32_t other = otherExit(schedule, *schedule.tensors[i]); other != kNone) {
+      if (uint32_t other = otherExit(schedule, *schedule.tensors[i]);
+          other != kNone) {
         mutants.push_back({Mutation::MoveExit, i, other});
       }
     }
@@ -139,19 +149,23 @@ ScheduleT applyMutant(const ScheduleT &schedule, const Mutant &mutant) {
     moveCommand(mutated, mutant.index, neighbour(schedule, mutant.index, 1));
     return mutated;
   case Mutation::ShiftUp:
-    mutated.buffers[mutant.index]->offset += mutated.buffers[mutant.index]->alignment;
+    mutated.buffers[mutant.index]->offset +=
+        mutated.buffers[mutant.index]->alignment;
     break;
   case Mutation::ShiftDown:
-    mutated.buffers[mutant.index]->offset -= mutated.buffers[mutant.index]->alignment;
+    mutated.buffers[mutant.index]->offset -=
+        mutated.buffers[mutant.index]->alignment;
     break;
   case Mutation::Swap:
-    std::swap(mutated.buffers[mutant.index]->offset, mutated.buffers[mutant.other]->offset);
+    std::swap(mutated.buffers[mutant.index]->offset,
+              mutated.buffers[mutant.other]->offset);
     break;
   case Mutation::Shrink:
     mutated.buffers[mutant.index]->bytes /= 2;
     break;
   case Mutation::DropInPlace:
-    mutated.commands[mutant.index]->in_place.erase(mutated.commands[mutant.index]->in_place.begin() + mutant.other);
+    mutated.commands[mutant.index]->in_place.erase(
+        mutated.commands[mutant.index]->in_place.begin() + mutant.other);
     return mutated;
   case Mutation::SwapOperand: {
     Operand &operand = operandOf(*mutated.commands[mutant.index], mutant.other);
@@ -175,26 +189,32 @@ ScheduleT applyMutant(const ScheduleT &schedule, const Mutant &mutant) {
 }
 
 std::string describe(const ScheduleT &schedule, const Mutant &mutant) {
-  static constexpr const char *kNames[] = {"drop record",    "drop wait",    "move record earlier", "move wait later",
-                                           "shift up",       "shift down",   "swap ranges",         "shrink range",
-                                           "drop in place",  "swap operand", "change element",      "move exit"};
+  static constexpr const char *kNames[] = {
+      "drop record",   "drop wait",    "move record earlier", "move wait later",
+      "shift up",      "shift down",   "swap ranges",         "shrink range",
+      "drop in place", "swap operand", "change element",      "move exit"};
   std::string text = kNames[static_cast<int>(mutant.mutation)];
   if (mutant.mutation <= Mutation::MoveWaitLater) {
     const CommandT &command = *schedule.commands[mutant.index];
-    return text + ": command " + std::to_string(mutant.index) + " (event " + std::to_string(command.event) + " on '" +
+    return text + ": command " + std::to_string(mutant.index) + " (event " +
+           std::to_string(command.event) + " on '" +
            schedule.streams[command.stream]->name + "')";
   }
   if (mutant.mutation == Mutation::MoveExit) {
-    return text + ": tensor '" + schedule.tensors[mutant.index]->name + "' to buffer '" +
-           schedule.buffers[mutant.other]->name + "' (" + std::to_string(mutant.other) + ")";
+    return text + ": tensor '" + schedule.tensors[mutant.index]->name +
+           "' to buffer '" + schedule.buffers[mutant.other]->name + "' (" +
+           std::to_string(mutant.other) + ")";
   }
   if (mutant.mutation >= Mutation::DropInPlace) {
-    return text + " " + std::to_string(mutant.other) + ": command " + std::to_string(mutant.index) + " ('" +
+    return text + " " + std::to_string(mutant.other) + ": command " +
+           std::to_string(mutant.index) + " ('" +
            schedule.commands[mutant.index]->location + "')";
   }
-  text += ": buffer '" + schedule.buffers[mutant.index]->name + "' (" + std::to_string(mutant.index) + ")";
+  text += ": buffer '" + schedule.buffers[mutant.index]->name + "' (" +
+          std::to_string(mutant.index) + ")";
   if (mutant.mutation == Mutation::Swap) {
-    text += " and '" + schedule.buffers[mutant.other]->name + "' (" + std::to_string(mutant.other) + ")";
+    text += " and '" + schedule.buffers[mutant.other]->name + "' (" +
+            std::to_string(mutant.other) + ")";
   }
   return text;
 }

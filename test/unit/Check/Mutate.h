@@ -1,4 +1,5 @@
-//===- Mutate.h - small changes that may break a plan ----------------------------------------------------------===//
+//===- Mutate.h - small changes that may break a plan
+//----------------------------------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_CHECK_MUTATE_H
 #define VDNN_TEST_UNIT_CHECK_MUTATE_H
@@ -28,14 +29,18 @@ enum class Mutation {
 struct Mutant {
   Mutation mutation;
   uint32_t index;     // command, buffer, or tensor of MoveExit
-  uint32_t other = 0; // buffer of Swap and MoveExit; pair of DropInPlace; operand, reads first
+  uint32_t other = 0; // buffer of Swap and MoveExit; pair of DropInPlace;
+                      // operand, reads first
 };
 
-/// All mutants, in a fixed order. A swap is made with the next buffer of the arena that lies elsewhere.
+/// All mutants, in a fixed order. A swap is made with the next buffer of the
+/// arena that lies elsewhere.
 std::vector<Mutant> enumerateMutants(const schedule::ScheduleT &schedule);
 
-/// The header's arenas are made to fit, so that they do not give the change away.
-schedule::ScheduleT applyMutant(const schedule::ScheduleT &schedule, const Mutant &mutant);
+/// The header's arenas are made to fit, so that they do not give the change
+/// away.
+schedule::ScheduleT applyMutant(const schedule::ScheduleT &schedule,
+                                const Mutant &mutant);
 
 std::string describe(const schedule::ScheduleT &schedule, const Mutant &mutant);
 

@@ -1,8 +1,10 @@
-//===- MutateMain.cpp - vdnn-mutate: does the checker catch every harmful mutant of these plans? -------------------===//
+//===- MutateMain.cpp - vdnn-mutate: does the checker catch every harmful mutant
+// of these plans? -------------------===//
 //
 //   vdnn-mutate [--max-mutants N] [--seconds S] [--seed N] plan.vdnn...
 //
-// The limits are per plan. Exit code 1: a harmful mutant was accepted. 2: a plan cannot be read, or wrong usage.
+// The limits are per plan. Exit code 1: a harmful mutant was accepted. 2: a
+// plan cannot be read, or wrong usage.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -15,7 +17,8 @@
 using namespace vdnn;
 
 static int usage() {
-  std::fprintf(stderr, "usage: vdnn-mutate [--max-mutants N] [--seconds S] [--seed N] plan.vdnn...\n");
+  std::fprintf(stderr, "usage: vdnn-mutate [--max-mutants N] [--seconds S] "
+                       "[--seed N] plan.vdnn...\n");
   return 2;
 }
 
@@ -51,12 +54,15 @@ int main(int argc, char **argv) {
   }
   bool missed = false;
   rt::test::CampaignResult total;
-  auto print = [](const rt::test::CampaignResult &result, const std::string &name) {
-    std::printf("%8zu %8zu %8zu %8zu %16zu  %s%s\n", result.mutants, result.harmful, result.caught,
-                result.harmful - result.caught, result.harmlessRefused, name.c_str(),
+  auto print = [](const rt::test::CampaignResult &result,
+                  const std::string &name) {
+    std::printf("%8zu %8zu %8zu %8zu %16zu  %s%s\n", result.mutants,
+                result.harmful, result.caught, result.harmful - result.caught,
+                result.harmlessRefused, name.c_str(),
                 result.stoppedEarly ? " (stopped early)" : "");
   };
-  std::printf("%8s %8s %8s %8s %16s  plan\n", "mutants", "harmful", "caught", "missed", "harmless-refused");
+  std::printf("%8s %8s %8s %8s %16s  plan\n", "mutants", "harmful", "caught",
+              "missed", "harmless-refused");
   for (const std::string &path : plans) {
     rt::Result<schedule::ScheduleT> plan = schedule::load(path);
     if (!plan) {

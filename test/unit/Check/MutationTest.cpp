@@ -1,4 +1,5 @@
-//===- MutationTest.cpp - the checker catches every harmful mutant ------------------------------------------------===//
+//===- MutationTest.cpp - the checker catches every harmful mutant
+//------------------------------------------------===//
 
 #include "Campaign.h"
 #include "Expect.h"
@@ -16,19 +17,26 @@ namespace {
 
 void expectAllCaught(const ScheduleT &plan, size_t leastHarmful) {
   CampaignResult result = runCampaign(plan);
-  std::printf("%zu mutants, %zu harmful, %zu caught, %zu harmless but refused\n", result.mutants, result.harmful,
-              result.caught, result.harmlessRefused);
+  std::printf(
+      "%zu mutants, %zu harmful, %zu caught, %zu harmless but refused\n",
+      result.mutants, result.harmful, result.caught, result.harmlessRefused);
   for (const std::string &line : result.missed) {
     ADD_FAILURE() << line;
   }
   EXPECT_GE(result.harmful, leastHarmful);
 }
 
-TEST(Mutation, AllHarmfulMutantsOfATrainingStepAreCaught) { expectAllCaught(trainingStep(), 40); }
+TEST(Mutation, AllHarmfulMutantsOfATrainingStepAreCaught) {
+  expectAllCaught(trainingStep(), 40);
+}
 
-TEST(Mutation, AllHarmfulMutantsOfADeepPlanAreCaught) { expectAllCaught(deepPlan(12), 80); }
+TEST(Mutation, AllHarmfulMutantsOfADeepPlanAreCaught) {
+  expectAllCaught(deepPlan(12), 80);
+}
 
-TEST(Oracle, FindsNoHarmInARightPlan) { EXPECT_EQ(findHarm(trainingStep()).value_or(""), ""); }
+TEST(Oracle, FindsNoHarmInARightPlan) {
+  EXPECT_EQ(findHarm(trainingStep()).value_or(""), "");
+}
 
 TEST(Oracle, FindsAMissingOrderWithinAStep) {
   ScheduleT plan = trainingStep();
@@ -96,9 +104,11 @@ TEST(Mutate, KindsAndCounts) {
   size_t drops = 0;
   std::set<Mutation> kinds;
   for (const Mutant &mutant : enumerateMutants(plan)) {
-    EXPECT_TRUE(validate(applyMutant(plan, mutant)).ok()) << describe(plan, mutant);
+    EXPECT_TRUE(validate(applyMutant(plan, mutant)).ok())
+        << describe(plan, mutant);
     kinds.insert(mutant.mutation);
-    drops += mutant.mutation == Mutation::DropRecord || mutant.mutation == Mutation::DropWait;
+    drops += mutant.mutation == Mutation::DropRecord ||
+             mutant.mutation == Mutation::DropWait;
   }
   EXPECT_EQ(drops, 13u); // 6 records, 7 waits
   EXPECT_EQ(kinds.size(), static_cast<size_t>(Mutation::MoveExit) + 1);

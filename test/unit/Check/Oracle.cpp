@@ -1,4 +1,5 @@
-//===- Oracle.cpp - replays interleavings ----------------------------------------------------------------------===//
+//===- Oracle.cpp - replays interleavings
+//----------------------------------------------------------------------===//
 
 #include "Oracle.h"
 
@@ -14,19 +15,23 @@ namespace {
 
 using Value = uint64_t;
 
-/// Bytes of an arena between two boundaries of ranges: they always hold parts of one value.
+/// Bytes of an arena between two boundaries of ranges: they always hold parts
+/// of one value.
 struct Cell {
   Value value = 0;
   int64_t place = 0; // of its first byte within the value
 };
 
-/// Cells [begin, end) of both arenas, numbered through, and the address of the range's first byte.
+/// Cells [begin, end) of both arenas, numbered through, and the address of the
+/// range's first byte.
 struct Range {
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t address = 0;
 
-  bool overlaps(const Range &other) const { return begin < other.end && other.begin < end; }
+  bool overlaps(const Range &other) const {
+    return begin < other.end && other.begin < end;
+  }
 };
 
 /// A place that the host fills before a step or reads after it.
@@ -39,7 +44,8 @@ struct HostPlace {
 
 class Replay {
 public:
-  Replay(const ScheduleT &schedule, unsigned steps) : s_(schedule), steps_(steps) {
+  Replay(const ScheduleT &schedule, unsigned steps)
+      : s_(schedule), steps_(steps) {
     buildCells();
     buildCommands();
     buildHostPlaces();
@@ -83,7 +89,8 @@ private:
     std::vector<Access> reads;
     std::vector<Access> writes;
     std::vector<Access> scratch;
-    std::vector<bool> readInPlace;  // its range is overwritten by this command, rightly
+    std::vector<bool>
+        readInPlace; // its range is overwritten by this command, rightly
     std::vector<uint32_t> hostPlaces;
   };
   struct State {
@@ -93,7 +100,9 @@ private:
 
   // Set-up.
 
-  uint64_t operandBytes(const Operand &operand) const { return *typeBytes(*s_.types[operand.type()]); }
+  uint64_t operandBytes(const Operand &operand) const {
+    return *typeBytes(*s_.types[operand.type()]);
+  }
 
   void buildCells() {
     std::vector<uint64_t> edges[2];
@@ -105,7 +114,8 @@ private:
       add(*buffer, buffer->bytes);
     }
     for (const auto &command : s_.commands) {
-      for (const std::vector<Operand> *operands : {&command->reads, &command->writes}) {
+      for (const std::vector<Operand> *operands :
+           {&command->reads, &command->writes}) {
         for (const Operand &operand : *operands) {
           add(*s_.buffers[operand.buffer()], operandBytes(operand));
         }
@@ -113,9 +123,11 @@ private:
     }
     for (int arena : {0, 1}) {
       std::sort(edges[arena].begin(), edges[arena].end());
-      edges[arena].erase(std::unique(edges[arena].begin(), edges[arena].end()), edges[arena].end());
+      edges[arena].erase(std::unique(edges[arena].begin(), edges[arena].end()),
+                         edges[arena].end());
       firstCell_[arena] = cellAddress_.size();
-      cellAddress_.insert(cellAddress_.end(), edges[arena].begin(), edges[arena].end());
+      cellAddress_.insert(cellAddress_.end(), edges[arena].begin(),
+                          edges[arena].end());
       edges_[arena] = std::move(edges[arena]);
     }
   }
@@ -123,10 +135,13 @@ private:
   Range rangeOf(const BufferT &buffer, uint64_t bytes) const {
     int arena = static_cast<int>(buffer.arena);
     auto cell = [&](uint64_t address) {
-      auto found = std::lower_bound(edges_[arena].begin(), edges_[arena].end(), address);
-      return static_cast<uint32_t>(firstCell_[arena] + (found - edges_[arena].begin()));
+      auto found =
+          std::lower_bound(edges_[arena].begin(), edges_[arena].end(), address);
+      return static_cast<uint32_t>(firstCell_[arena] +
+                                   (found - edges_[arena].begin()));
     };
-    return {cell(buffer.offset), cell(buffer.offset + bytes), static_cast<int64_t>(buffer.offset)};
+    return {cell(buffer.offset), cell(buffer.offset + bytes),
+            static_cast<int64_t>(buffer.offset)};
   }
 
   Access accessOf(uint32_t buffer, uint64_t bytes) {
@@ -138,15 +153,19 @@ private:
     return {buffer, rangeOf(b, bytes)};
   }
 
-  /// A kernel reads everything and then writes everything, in whatever order of elements, unless it is told that a result
-  /// lies over an operand. It may read that operand twice, but not through another view.
-  bool mayOverwrite(const CommandT &c, const InPlace &pair, uint32_t read, uint32_t write) const {
-    if (pair.write() != write || c.reads[pair.read()].buffer() != c.reads[read].buffer()) {
+  /// A kernel reads everything and then writes everything, in whatever order of
+  /// elements, unless it is told that a result lies over an operand. It may
+  /// read that operand twice, but not through another view.
+  bool mayOverwrite(const CommandT &c, const InPlace &pair, uint32_t read,
+                    uint32_t write) const {
+    if (pair.write() != write ||
+        c.reads[pair.read()].buffer() != c.reads[read].buffer()) {
       return false;
     }
     const TypeT &a = *s_.types[c.reads[pair.read()].type()];
     const TypeT &b = *s_.types[c.reads[read].type()];
-    return pair.read() == read || (a.element == b.element && a.shape == b.shape && a.layout == b.layout);
+    return pair.read() == read || (a.element == b.element &&
+                                   a.shape == b.shape && a.layout == b.layout);
   }
 
   /// Bits that were written as one type mean nothing as another.
@@ -154,8 +173,10 @@ private:
     for (const std::vector<Operand> *operands : {&c.reads, &c.writes}) {
       for (const Operand &operand : *operands) {
         const BufferT &b = *s_.buffers[operand.buffer()];
-        if (b.tensor >= 0 && s_.tensors[b.tensor]->type->element != s_.types[operand.type()]->element) {
-          broken_ = "'" + c.location + "' takes the elements of buffer '" + b.name + "' as another type";
+        if (b.tensor >= 0 && s_.tensors[b.tensor]->type->element !=
+                                 s_.types[operand.type()]->element) {
+          broken_ = "'" + c.location + "' takes the elements of buffer '" +
+                    b.name + "' as another type";
         }
       }
     }
@@ -172,19 +193,22 @@ private:
         work.reads.push_back(accessOf(operand.buffer(), operandBytes(operand)));
       }
       for (const Operand &operand : c.writes) {
-        work.writes.push_back(accessOf(operand.buffer(), operandBytes(operand)));
+        work.writes.push_back(
+            accessOf(operand.buffer(), operandBytes(operand)));
       }
       if (c.workspace >= 0) {
-        work.scratch.push_back(accessOf(c.workspace, s_.buffers[c.workspace]->bytes));
+        work.scratch.push_back(
+            accessOf(c.workspace, s_.buffers[c.workspace]->bytes));
       }
       work.readInPlace.resize(c.reads.size());
       for (uint32_t read = 0; read < c.reads.size(); ++read) {
         for (uint32_t write = 0; write < c.writes.size(); ++write) {
           const Range &from = work.reads[read].range;
           const Range &to = work.writes[write].range;
-          bool declared = std::any_of(c.in_place.begin(), c.in_place.end(), [&](const InPlace &pair) {
-            return mayOverwrite(c, pair, read, write);
-          });
+          bool declared = std::any_of(
+              c.in_place.begin(), c.in_place.end(), [&](const InPlace &pair) {
+                return mayOverwrite(c, pair, read, write);
+              });
           if (declared && from.begin == to.begin && from.end == to.end) {
             work.readInPlace[read] = true;
           }
@@ -192,7 +216,8 @@ private:
       }
       queues_[c.stream].push_back(id);
     }
-    // What each wait of each step means: the place of a record in the submission of all steps.
+    // What each wait of each step means: the place of a record in the
+    // submission of all steps.
     std::vector<int64_t> latest(s_.event_count, -1);
     target_.resize(s_.commands.size() * steps_, -1);
     for (uint64_t at = 0; at < target_.size(); ++at) {
@@ -216,10 +241,14 @@ private:
   }
 
   void addHostPlace(uint32_t buffer, bool filled) {
-    HostPlace place{rangeOf(*s_.buffers[buffer], s_.buffers[buffer]->bytes), buffer, filled, {}};
+    HostPlace place{rangeOf(*s_.buffers[buffer], s_.buffers[buffer]->bytes),
+                    buffer,
+                    filled,
+                    {}};
     for (uint32_t id = 0; id < work_.size(); ++id) {
       bool touches = false;
-      for (const std::vector<Access> *list : {&work_[id].reads, &work_[id].writes, &work_[id].scratch}) {
+      for (const std::vector<Access> *list :
+           {&work_[id].reads, &work_[id].writes, &work_[id].scratch}) {
         for (const Access &access : *list) {
           touches = touches || access.range.overlaps(place.range);
         }
@@ -241,13 +270,16 @@ private:
       std::vector<Value> made(s_.tensors.size(), 0);
       for (const auto &tensor : s_.tensors) {
         if (tensor->entry >= 0) {
-          bool kept = tensor->role != Role::Input && step > 0 && tensor->exit >= 0;
+          bool kept =
+              tensor->role != Role::Input && step > 0 && tensor->exit >= 0;
           now[tensor->entry] = kept ? values_[step - 1][tensor->exit] : fresh++;
         }
       }
       for (const auto &c : s_.commands) {
         for (const Operand &operand : c->writes) {
-          now[operand.buffer()] = c->kind == CommandKind::Copy ? now[c->reads[0].buffer()] : fresh++;
+          now[operand.buffer()] = c->kind == CommandKind::Copy
+                                      ? now[c->reads[0].buffer()]
+                                      : fresh++;
           int64_t tensor = s_.buffers[operand.buffer()]->tensor;
           if (c->kind == CommandKind::Launch && tensor >= 0) {
             made[tensor] = now[operand.buffer()];
@@ -257,7 +289,8 @@ private:
       for (size_t tensor = 0; tensor < made.size(); ++tensor) {
         int32_t exit = s_.tensors[tensor]->exit;
         if (made[tensor] != 0 && exit >= 0 && now[exit] != made[tensor]) {
-          broken_ = "what the kernels make of tensor '" + s_.tensors[tensor]->name + "' is not what the step leaves";
+          broken_ = "what the kernels make of tensor '" +
+                    s_.tensors[tensor]->name + "' is not what the step leaves";
         }
       }
     }
@@ -277,7 +310,8 @@ private:
     harm_ = broken_;
     for (size_t place = 0; place < hostPlaces_.size(); ++place) {
       for (unsigned step = 0; step < steps_; ++step) {
-        hostLeft_[step * hostPlaces_.size() + place] = hostPlaces_[place].touching.size();
+        hostLeft_[step * hostPlaces_.size() + place] =
+            hostPlaces_[place].touching.size();
       }
     }
     for (const auto &tensor : s_.tensors) {
@@ -288,11 +322,13 @@ private:
     }
   }
 
-  /// The host acts on a place once all that touches it in this step is done; the next step's commands wait for that.
+  /// The host acts on a place once all that touches it in this step is done;
+  /// the next step's commands wait for that.
   void hostActs() {
     for (size_t place = 0; place < hostPlaces_.size(); ++place) {
       unsigned &step = hostStep_[place];
-      while (step < steps_ && hostLeft_[step * hostPlaces_.size() + place] == 0) {
+      while (step < steps_ &&
+             hostLeft_[step * hostPlaces_.size() + place] == 0) {
         const HostPlace &host = hostPlaces_[place];
         ++step;
         if (host.filled) {
@@ -307,7 +343,8 @@ private:
   uint64_t submission(uint32_t stream) const {
     const State &state = states_[stream];
     uint64_t step = state.next / queues_[stream].size();
-    return step * s_.commands.size() + queues_[stream][state.next % queues_[stream].size()];
+    return step * s_.commands.size() +
+           queues_[stream][state.next % queues_[stream].size()];
   }
 
   bool isReady(uint32_t stream) const {
@@ -315,7 +352,8 @@ private:
     if (state.running) {
       return true;
     }
-    if (queues_[stream].empty() || state.next == queues_[stream].size() * steps_) {
+    if (queues_[stream].empty() ||
+        state.next == queues_[stream].size() * steps_) {
       return false;
     }
     uint64_t at = submission(stream);
@@ -323,8 +361,11 @@ private:
       return false;
     }
     unsigned step = at / s_.commands.size();
-    const std::vector<uint32_t> &places = work_[at % s_.commands.size()].hostPlaces;
-    return std::all_of(places.begin(), places.end(), [&](uint32_t place) { return hostStep_[place] >= step; });
+    const std::vector<uint32_t> &places =
+        work_[at % s_.commands.size()].hostPlaces;
+    return std::all_of(places.begin(), places.end(), [&](uint32_t place) {
+      return hostStep_[place] >= step;
+    });
   }
 
   void advance(uint32_t stream) {
@@ -384,7 +425,8 @@ private:
 
   void put(const Range &range, Value value) {
     for (uint32_t cell = range.begin; cell < range.end; ++cell) {
-      cells_[cell] = {value, static_cast<int64_t>(cellAddress_[cell]) - range.address};
+      cells_[cell] = {value,
+                      static_cast<int64_t>(cellAddress_[cell]) - range.address};
     }
   }
 
@@ -394,19 +436,24 @@ private:
 
   void check(const Access &access, Value value, const std::string &who) {
     for (uint32_t cell = access.range.begin; cell < access.range.end; ++cell) {
-      int64_t place = static_cast<int64_t>(cellAddress_[cell]) - access.range.address;
-      if ((cells_[cell].value != value || cells_[cell].place != place) && !harm_) {
-        harm_ = "'" + who + "' finds another value in buffer '" + s_.buffers[access.buffer]->name + "'";
+      int64_t place =
+          static_cast<int64_t>(cellAddress_[cell]) - access.range.address;
+      if ((cells_[cell].value != value || cells_[cell].place != place) &&
+          !harm_) {
+        harm_ = "'" + who + "' finds another value in buffer '" +
+                s_.buffers[access.buffer]->name + "'";
       }
     }
   }
 
   void checkKept() {
     for (const auto &tensor : s_.tensors) {
-      if (tensor->role != Role::Input && tensor->entry >= 0 && tensor->exit >= 0) {
+      if (tensor->role != Role::Input && tensor->entry >= 0 &&
+          tensor->exit >= 0) {
         const BufferT &entry = *s_.buffers[tensor->entry];
-        check({static_cast<uint32_t>(tensor->exit), rangeOf(entry, entry.bytes)}, values_[steps_ - 1][tensor->exit],
-              "the next step");
+        check(
+            {static_cast<uint32_t>(tensor->exit), rangeOf(entry, entry.bytes)},
+            values_[steps_ - 1][tensor->exit], "the next step");
       }
     }
   }
@@ -438,14 +485,18 @@ private:
 
 } // namespace
 
-std::optional<std::string> findHarm(const ScheduleT &schedule, const OracleOptions &options) {
+std::optional<std::string> findHarm(const ScheduleT &schedule,
+                                    const OracleOptions &options) {
   Replay replay(schedule, options.steps);
   std::vector<uint32_t> rank(schedule.streams.size());
   std::iota(rank.begin(), rank.end(), 0);
   auto byRank = [&](const std::vector<uint32_t> &ready) {
-    return *std::min_element(ready.begin(), ready.end(), [&](uint32_t a, uint32_t b) { return rank[a] < rank[b]; });
+    return *std::min_element(
+        ready.begin(), ready.end(),
+        [&](uint32_t a, uint32_t b) { return rank[a] < rank[b]; });
   };
-  // One stream far ahead of another: almost every missing order shows under some order of priority.
+  // One stream far ahead of another: almost every missing order shows under
+  // some order of priority.
   constexpr size_t kMaxPermutations = 24;
   for (size_t i = 0; i < kMaxPermutations; ++i) {
     if (auto harm = replay.run(byRank)) {
@@ -455,7 +506,8 @@ std::optional<std::string> findHarm(const ScheduleT &schedule, const OracleOptio
       break;
     }
   }
-  // Commands begin as soon as they can and end as late as they can, or priorities change now and then.
+  // Commands begin as soon as they can and end as late as they can, or
+  // priorities change now and then.
   std::mt19937_64 random(options.seed);
   for (unsigned i = 0; i < options.randomRuns; ++i) {
     std::shuffle(rank.begin(), rank.end(), random);

@@ -1,4 +1,5 @@
-//===- PlanBuilder.cpp - small plans that read like plans ------------------------------------------------------===//
+//===- PlanBuilder.cpp - small plans that read like plans
+//------------------------------------------------------===//
 
 #include "PlanBuilder.h"
 
@@ -11,8 +12,10 @@ namespace vdnn::rt::test {
 using namespace schedule;
 
 template <typename T, typename Match>
-static size_t findIn(const std::vector<std::unique_ptr<T>> &table, const std::string &name, Match match) {
-  auto found = std::find_if(table.begin(), table.end(), [&](const auto &item) { return match(*item); });
+static size_t findIn(const std::vector<std::unique_ptr<T>> &table,
+                     const std::string &name, Match match) {
+  auto found = std::find_if(table.begin(), table.end(),
+                            [&](const auto &item) { return match(*item); });
   if (found == table.end()) {
     std::fprintf(stderr, "the plan has no '%s'\n", name.c_str());
     std::abort();
@@ -39,7 +42,8 @@ void PlanBuilder::stream(const std::string &name, StreamKind kind) {
   schedule_.streams.push_back(std::move(stream));
 }
 
-void PlanBuilder::buffer(const std::string &name, uint64_t bytes, uint64_t offset, Arena arena, bool holdsTensor) {
+void PlanBuilder::buffer(const std::string &name, uint64_t bytes,
+                         uint64_t offset, Arena arena, bool holdsTensor) {
   auto buffer = std::make_unique<BufferT>();
   buffer->name = name;
   buffer->arena = arena;
@@ -48,7 +52,8 @@ void PlanBuilder::buffer(const std::string &name, uint64_t bytes, uint64_t offse
   buffer->alignment = holdsTensor ? 16 : 64;
   if (holdsTensor) {
     std::string tensorName = name.substr(0, name.find('.'));
-    auto [found, isNew] = tensors_.insert({tensorName, schedule_.tensors.size()});
+    auto [found, isNew] =
+        tensors_.insert({tensorName, schedule_.tensors.size()});
     buffer->tensor = found->second;
     if (isNew) {
       auto tensor = std::make_unique<TensorT>();
@@ -66,19 +71,23 @@ void PlanBuilder::buffer(const std::string &name, uint64_t bytes, uint64_t offse
   schedule_.buffers.push_back(std::move(buffer));
 }
 
-void PlanBuilder::device(const std::string &name, uint64_t bytes, uint64_t offset) {
+void PlanBuilder::device(const std::string &name, uint64_t bytes,
+                         uint64_t offset) {
   buffer(name, bytes, offset, Arena::Device, /*holdsTensor=*/true);
 }
 
-void PlanBuilder::host(const std::string &name, uint64_t bytes, uint64_t offset) {
+void PlanBuilder::host(const std::string &name, uint64_t bytes,
+                       uint64_t offset) {
   buffer(name, bytes, offset, Arena::Host, /*holdsTensor=*/true);
 }
 
-void PlanBuilder::workspace(const std::string &name, uint64_t bytes, uint64_t offset) {
+void PlanBuilder::workspace(const std::string &name, uint64_t bytes,
+                            uint64_t offset) {
   buffer(name, bytes, offset, Arena::Device, /*holdsTensor=*/false);
 }
 
-void PlanBuilder::persistent(const std::string &entry, const std::string &exit) {
+void PlanBuilder::persistent(const std::string &entry,
+                             const std::string &exit) {
   TensorT &tensor = *schedule_.tensors[bufferNamed(schedule_, entry).tensor];
   tensor.role = Role::Parameter;
   tensor.entry = bufferIndex(schedule_, entry);
@@ -97,11 +106,13 @@ void PlanBuilder::output(const std::string &exit) {
   tensor.exit = bufferIndex(schedule_, exit);
 }
 
-CommandT &PlanBuilder::command(CommandKind kind, const std::string &stream, const std::string &location) {
+CommandT &PlanBuilder::command(CommandKind kind, const std::string &stream,
+                               const std::string &location) {
   auto command = std::make_unique<CommandT>();
   command->kind = kind;
   command->location = location;
-  command->stream = findIn(schedule_.streams, stream, [&](const StreamT &s) { return s.name == stream; });
+  command->stream = findIn(schedule_.streams, stream,
+                           [&](const StreamT &s) { return s.name == stream; });
   schedule_.commands.push_back(std::move(command));
   return *schedule_.commands.back();
 }
@@ -115,9 +126,10 @@ std::vector<Operand> PlanBuilder::operands(const Names &names) const {
   return operands;
 }
 
-void PlanBuilder::launch(const std::string &location, const Names &reads, const Names &writes,
-                         const std::vector<std::pair<uint32_t, uint32_t>> &inPlace, const std::string &workspace,
-                         const std::string &stream) {
+void PlanBuilder::launch(
+    const std::string &location, const Names &reads, const Names &writes,
+    const std::vector<std::pair<uint32_t, uint32_t>> &inPlace,
+    const std::string &workspace, const std::string &stream) {
   CommandT &c = command(CommandKind::Launch, stream, location);
   c.kernel = 0;
   c.reads = operands(reads);
@@ -130,7 +142,8 @@ void PlanBuilder::launch(const std::string &location, const Names &reads, const 
   }
 }
 
-void PlanBuilder::copy(const std::string &stream, const std::string &from, const std::string &to) {
+void PlanBuilder::copy(const std::string &stream, const std::string &from,
+                       const std::string &to) {
   CommandT &c = command(CommandKind::Copy, stream, from + "->" + to);
   c.reads = operands({from});
   c.writes = operands({to});
@@ -154,13 +167,15 @@ ScheduleT PlanBuilder::finish() const {
 void fitHeader(ScheduleT &schedule) {
   schedule.device_arena = schedule.host_arena = 0;
   for (const auto &buffer : schedule.buffers) {
-    uint64_t &arena = buffer->arena == Arena::Device ? schedule.device_arena : schedule.host_arena;
+    uint64_t &arena = buffer->arena == Arena::Device ? schedule.device_arena
+                                                     : schedule.host_arena;
     arena = std::max(arena, buffer->offset + buffer->bytes);
   }
 }
 
 int32_t bufferIndex(const ScheduleT &schedule, const std::string &name) {
-  return findIn(schedule.buffers, name, [&](const BufferT &b) { return b.name == name; });
+  return findIn(schedule.buffers, name,
+                [&](const BufferT &b) { return b.name == name; });
 }
 
 BufferT &bufferNamed(ScheduleT &schedule, const std::string &name) {
@@ -168,18 +183,24 @@ BufferT &bufferNamed(ScheduleT &schedule, const std::string &name) {
 }
 
 TensorT &tensorNamed(ScheduleT &schedule, const std::string &name) {
-  return *schedule.tensors[findIn(schedule.tensors, name, [&](const TensorT &t) { return t.name == name; })];
+  return *schedule
+              .tensors[findIn(schedule.tensors, name, [&](const TensorT &t) {
+                return t.name == name;
+              })];
 }
 
 size_t commandIndex(const ScheduleT &schedule, const std::string &location) {
-  return findIn(schedule.commands, location, [&](const CommandT &c) { return c.location == location; });
+  return findIn(schedule.commands, location,
+                [&](const CommandT &c) { return c.location == location; });
 }
 
 CommandT &commandNamed(ScheduleT &schedule, const std::string &location) {
   return *schedule.commands[commandIndex(schedule, location)];
 }
 
-void eraseCommand(ScheduleT &schedule, size_t index) { schedule.commands.erase(schedule.commands.begin() + index); }
+void eraseCommand(ScheduleT &schedule, size_t index) {
+  schedule.commands.erase(schedule.commands.begin() + index);
+}
 
 void moveCommand(ScheduleT &schedule, size_t from, size_t to) {
   auto moved = std::move(schedule.commands[from]);
@@ -187,8 +208,9 @@ void moveCommand(ScheduleT &schedule, size_t from, size_t to) {
   schedule.commands.insert(schedule.commands.begin() + to, std::move(moved));
 }
 
-// device  0        64    96     128            192            256            320   336
-//         | weight | ws  |      | x            | act          | out          | loss |
+// device  0        64    96     128            192            256 320   336
+//         | weight | ws  |      | x            | act          | out          |
+//         loss |
 //                               | act.back     | relu         | grad         |
 // host    | x.host | act.host | loss.host
 ScheduleT trainingStep() {
@@ -234,8 +256,8 @@ ScheduleT trainingStep() {
   uint32_t used = plan.record("compute");
   plan.wait("h2d", used);
   plan.launch("sgd", {"weight.old", "grad"}, {"weight.new"}, {{0, 0}});
-  // The next step's loss may not be computed where this one is still read from; its wait for the offload, which d2h
-  // makes after that copy, is enough.
+  // The next step's loss may not be computed where this one is still read from;
+  // its wait for the offload, which d2h makes after that copy, is enough.
   return plan.finish();
 }
 

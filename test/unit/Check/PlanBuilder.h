@@ -1,13 +1,14 @@
-//===- PlanBuilder.h - small plans that read like plans --------------------------------------------------------===//
+//===- PlanBuilder.h - small plans that read like plans
+//--------------------------------------------------------===//
 //
 //   PlanBuilder plan;
-//   plan.device("a", 64, 0);                   // tensor 'a' of 64 bytes and its buffer at offset 0
-//   plan.launch("conv1", {"x"}, {"a"});        // on 'compute'
-//   uint32_t done = plan.record("compute");
-//   plan.wait("d2h", done);
+//   plan.device("a", 64, 0);                   // tensor 'a' of 64 bytes and
+//   its buffer at offset 0 plan.launch("conv1", {"x"}, {"a"});        // on
+//   'compute' uint32_t done = plan.record("compute"); plan.wait("d2h", done);
 //   plan.copy("d2h", "a", "a.host");
 //
-// Buffers are named; the part of a name before the first '.' is its tensor's. Streams 'compute', 'd2h' and 'h2d' are there.
+// Buffers are named; the part of a name before the first '.' is its tensor's.
+// Streams 'compute', 'd2h' and 'h2d' are there.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -30,7 +31,8 @@ public:
 
   void stream(const std::string &name, schedule::StreamKind kind);
 
-  /// A tensor with one place, or one more place of a tensor that is there. Bytes are a multiple of four.
+  /// A tensor with one place, or one more place of a tensor that is there.
+  /// Bytes are a multiple of four.
   void device(const std::string &buffer, uint64_t bytes, uint64_t offset);
   void host(const std::string &buffer, uint64_t bytes, uint64_t offset);
   void workspace(const std::string &buffer, uint64_t bytes, uint64_t offset);
@@ -41,10 +43,13 @@ public:
   void output(const std::string &exit);
 
   /// In place: pairs of positions in `reads` and `writes`.
-  void launch(const std::string &location, const Names &reads, const Names &writes,
-              const std::vector<std::pair<uint32_t, uint32_t>> &inPlace = {}, const std::string &workspace = "",
+  void launch(const std::string &location, const Names &reads,
+              const Names &writes,
+              const std::vector<std::pair<uint32_t, uint32_t>> &inPlace = {},
+              const std::string &workspace = "",
               const std::string &stream = "compute");
-  void copy(const std::string &stream, const std::string &from, const std::string &to);
+  void copy(const std::string &stream, const std::string &from,
+            const std::string &to);
   /// Returns the event.
   uint32_t record(const std::string &stream);
   void wait(const std::string &stream, uint32_t event);
@@ -53,8 +58,11 @@ public:
   schedule::ScheduleT finish() const;
 
 private:
-  void buffer(const std::string &name, uint64_t bytes, uint64_t offset, schedule::Arena arena, bool holdsTensor);
-  schedule::CommandT &command(schedule::CommandKind kind, const std::string &stream, const std::string &location);
+  void buffer(const std::string &name, uint64_t bytes, uint64_t offset,
+              schedule::Arena arena, bool holdsTensor);
+  schedule::CommandT &command(schedule::CommandKind kind,
+                              const std::string &stream,
+                              const std::string &location);
   std::vector<schedule::Operand> operands(const Names &names) const;
 
   schedule::ScheduleT schedule_;
@@ -66,26 +74,37 @@ private:
 void fitHeader(schedule::ScheduleT &schedule);
 
 /// Finds by name; the name must be there.
-schedule::BufferT &bufferNamed(schedule::ScheduleT &schedule, const std::string &name);
-int32_t bufferIndex(const schedule::ScheduleT &schedule, const std::string &name);
-schedule::TensorT &tensorNamed(schedule::ScheduleT &schedule, const std::string &name);
+schedule::BufferT &bufferNamed(schedule::ScheduleT &schedule,
+                               const std::string &name);
+int32_t bufferIndex(const schedule::ScheduleT &schedule,
+                    const std::string &name);
+schedule::TensorT &tensorNamed(schedule::ScheduleT &schedule,
+                               const std::string &name);
 /// A launch by its location, a copy by "from->to".
-size_t commandIndex(const schedule::ScheduleT &schedule, const std::string &location);
-schedule::CommandT &commandNamed(schedule::ScheduleT &schedule, const std::string &location);
+size_t commandIndex(const schedule::ScheduleT &schedule,
+                    const std::string &location);
+schedule::CommandT &commandNamed(schedule::ScheduleT &schedule,
+                                 const std::string &location);
 
-inline void setBuffer(schedule::Operand &operand, uint32_t buffer) { operand = {buffer, operand.type()}; }
-inline void setType(schedule::Operand &operand, uint32_t type) { operand = {operand.buffer(), type}; }
+inline void setBuffer(schedule::Operand &operand, uint32_t buffer) {
+  operand = {buffer, operand.type()};
+}
+inline void setType(schedule::Operand &operand, uint32_t type) {
+  operand = {operand.buffer(), type};
+}
 
 void eraseCommand(schedule::ScheduleT &schedule, size_t index);
 /// The command ends at place `to` of the list without it.
 void moveCommand(schedule::ScheduleT &schedule, size_t from, size_t to);
 
-/// One training step of two layers with an offload, a prefetch, reuse of ranges, an update in place, a workspace, an input
-/// and an output. Every event of it is needed. See PlanBuilder.cpp for its picture.
+/// One training step of two layers with an offload, a prefetch, reuse of
+/// ranges, an update in place, a workspace, an input and an output. Every event
+/// of it is needed. See PlanBuilder.cpp for its picture.
 schedule::ScheduleT trainingStep();
 
-/// `layers` layers that take turns in two device ranges, each offloaded to its own place: as many commands, buffers and
-/// events as the plan of a deep network.
+/// `layers` layers that take turns in two device ranges, each offloaded to its
+/// own place: as many commands, buffers and events as the plan of a deep
+/// network.
 schedule::ScheduleT deepPlan(unsigned layers);
 
 } // namespace vdnn::rt::test

@@ -1,5 +1,5 @@
 //===- Harness.cpp - one kernel, run on a backend with guards around every
-//operand --------------------------===//
+// operand --------------------------===//
 
 #include "Harness.h"
 

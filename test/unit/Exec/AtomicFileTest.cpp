@@ -1,4 +1,5 @@
-//===- AtomicFileTest.cpp - a process that dies leaves the old file -----------------------------------------===//
+//===- AtomicFileTest.cpp - a process that dies leaves the old file
+//-----------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/MappedFile.h"
@@ -25,12 +26,15 @@ protected:
 
   std::string content() const {
     Result<MappedFile> file = MappedFile::open(path);
-    return file.ok() ? std::string(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size())
+    return file.ok() ? std::string(
+                           reinterpret_cast<const char *>(file->bytes().data()),
+                           file->bytes().size())
                      : file.message();
   }
 
   size_t files() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+    return static_cast<size_t>(std::distance(fs::directory_iterator(folder),
+                                             fs::directory_iterator()));
   }
 
   std::string folder;
@@ -61,7 +65,8 @@ TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
   EXPECT_EQ(files(), 1u);
 }
 
-// The process is killed after each number of written pieces, and right before the rename: the old content is whole.
+// The process is killed after each number of written pieces, and right before
+// the rename: the old content is whole.
 TEST_F(AtomicFileTest, KilledBetweenLeavesTheOldFile) {
   ASSERT_TRUE(writeFile(path, "old").ok());
   for (int pieces = 0; pieces < 4; ++pieces) {

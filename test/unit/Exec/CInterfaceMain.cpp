@@ -1,4 +1,5 @@
-//===- CInterfaceMain.cpp - a plan for CInterfaceTest.c -----------------------------------------------------===//
+//===- CInterfaceMain.cpp - a plan for CInterfaceTest.c
+//-----------------------------------------------------===//
 
 #include "ToyPlan.h"
 
@@ -14,7 +15,8 @@ extern "C" int testCInterface(const char *plan, const char *weights);
 
 namespace {
 
-std::unique_ptr<schedule::AttributeT> attribute(const char *name, const char *text, std::vector<int64_t> ints = {}) {
+std::unique_ptr<schedule::AttributeT>
+attribute(const char *name, const char *text, std::vector<int64_t> ints = {}) {
   auto entry = std::make_unique<schedule::AttributeT>();
   entry->name = name;
   entry->text = text;
@@ -22,8 +24,10 @@ std::unique_ptr<schedule::AttributeT> attribute(const char *name, const char *te
   return entry;
 }
 
-/// A pointwise kernel of one instruction over two inputs, or one input with itself.
-void makePointwise(schedule::KernelT &kernel, const char *code, std::vector<uint32_t> operands, uint32_t result) {
+/// A pointwise kernel of one instruction over two inputs, or one input with
+/// itself.
+void makePointwise(schedule::KernelT &kernel, const char *code,
+                   std::vector<uint32_t> operands, uint32_t result) {
   kernel.kind = "pointwise";
   auto op = std::make_unique<schedule::ScalarOpT>();
   op->code = code;
@@ -32,7 +36,8 @@ void makePointwise(schedule::KernelT &kernel, const char *code, std::vector<uint
   kernel.program_results = {result};
 }
 
-/// The toy plan with kernels that a cpu has; the gradient is the activation itself (its maximum with itself).
+/// The toy plan with kernels that a cpu has; the gradient is the activation
+/// itself (its maximum with itself).
 schedule::ScheduleT makeCpuPlan() {
   schedule::ScheduleT plan = test::makeToyPlan();
   plan.target->fingerprint = rt::createCpuDevice(1)->fingerprint();
@@ -62,21 +67,29 @@ TEST(CInterface, TrainsAndResumes) {
   std::string folder = testing::TempDir();
   std::string plan = folder + "c-interface.vdnn";
   ASSERT_TRUE(schedule::save(makeCpuPlan(), plan).ok());
-  EXPECT_EQ(testCInterface(plan.c_str(), (folder + "c-interface-weights.safetensors").c_str()), 0);
+  EXPECT_EQ(
+      testCInterface(plan.c_str(),
+                     (folder + "c-interface-weights.safetensors").c_str()),
+      0);
 }
 
 /// The parameter after some steps on constant inputs, submitted in groups.
-std::string weightsAfter(uint64_t groups, uint64_t stepsInFlight, std::optional<uint64_t> jitterSeed) {
-  rt::Result<std::unique_ptr<rt::Executor>> created = rt::Executor::create(makeCpuPlan(), rt::createCpuDevice(1));
+std::string weightsAfter(uint64_t groups, uint64_t stepsInFlight,
+                         std::optional<uint64_t> jitterSeed) {
+  rt::Result<std::unique_ptr<rt::Executor>> created =
+      rt::Executor::create(makeCpuPlan(), rt::createCpuDevice(1));
   EXPECT_TRUE(created.ok()) << (created.ok() ? "" : created.message());
   rt::Executor &executor = **created;
-  auto set = [&executor](const char *name, std::vector<float> values, std::vector<int64_t> shape) {
+  auto set = [&executor](const char *name, std::vector<float> values,
+                         std::vector<int64_t> shape) {
     std::vector<std::byte> bytes(values.size() * 4);
     std::memcpy(bytes.data(), values.data(), bytes.size());
-    EXPECT_TRUE(executor
-                    .write(*executor.find(name),
-                           rt::makeHostTensor(name, schedule::ElementType::F32, std::move(shape), std::move(bytes)))
-                    .ok());
+    EXPECT_TRUE(
+        executor
+            .write(*executor.find(name),
+                   rt::makeHostTensor(name, schedule::ElementType::F32,
+                                      std::move(shape), std::move(bytes)))
+            .ok());
   };
   set("x", {1, 2, 3, 4}, {4});
   set("w", {0.3f, 0.1f, -0.7f, 5}, {4});
@@ -91,13 +104,16 @@ std::string weightsAfter(uint64_t groups, uint64_t stepsInFlight, std::optional<
     EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.message());
   }
   rt::Result<rt::HostTensor> value = executor.read(*executor.find("w"));
-  return {reinterpret_cast<const char *>(value->data.data()), value->data.size()};
+  return {reinterpret_cast<const char *>(value->data.data()),
+          value->data.size()};
 }
 
-// Without a stop between steps, only the plan's own events keep a step from overwriting what the one before still reads.
+// Without a stop between steps, only the plan's own events keep a step from
+// overwriting what the one before still reads.
 TEST(StepsInFlight, ComputeWhatStepsOneByOneDo) {
   std::string expected = weightsAfter(8, 1, std::nullopt);
-  EXPECT_NE(weightsAfter(7, 1, std::nullopt), expected) << "each step changes the parameter";
+  EXPECT_NE(weightsAfter(7, 1, std::nullopt), expected)
+      << "each step changes the parameter";
   for (uint64_t seed = 0; seed < 6; ++seed) {
     EXPECT_EQ(weightsAfter(1, 8, seed), expected) << "delays of seed " << seed;
     EXPECT_EQ(weightsAfter(2, 4, seed), expected) << "delays of seed " << seed;

@@ -1,4 +1,5 @@
-//===- ExecutorTest.cpp - what is submitted, in which order, and what is refused ----------------------------===//
+//===- ExecutorTest.cpp - what is submitted, in which order, and what is refused
+//----------------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"
@@ -16,21 +17,25 @@ using namespace vdnn::test;
 
 namespace {
 
-HostTensor floats(const std::string &name, std::vector<int64_t> shape, const std::vector<float> &values) {
+HostTensor floats(const std::string &name, std::vector<int64_t> shape,
+                  const std::vector<float> &values) {
   std::vector<std::byte> bytes(values.size() * 4);
   std::memcpy(bytes.data(), values.data(), bytes.size());
-  return makeHostTensor(name, schedule::ElementType::F32, std::move(shape), std::move(bytes));
+  return makeHostTensor(name, schedule::ElementType::F32, std::move(shape),
+                        std::move(bytes));
 }
 
 std::unique_ptr<Executor> makeExecutor(FakeLog &log, schedule::ScheduleT plan) {
-  Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(plan), createFakeDevice(log));
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(plan), createFakeDevice(log));
   EXPECT_TRUE(executor.ok()) << executor.message();
   return executor.ok() ? std::move(*executor) : nullptr;
 }
 
 std::string refusal(schedule::ScheduleT plan, const std::string &kind = "cpu") {
   FakeLog log;
-  Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(plan), createFakeDevice(log, kind));
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(plan), createFakeDevice(log, kind));
   EXPECT_FALSE(executor.ok());
   EXPECT_TRUE(log.calls.empty()) << "a refused plan touches no device";
   return executor.ok() ? "" : executor.message();
@@ -40,28 +45,41 @@ TEST(Executor, SubmitsInOrderAndThenSynchronizes) {
   FakeLog log;
   std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
   ASSERT_TRUE(executor);
-  EXPECT_EQ(log.calls, (std::vector<std::string>{"allocate 56 40 3 6", "prepare add", "prepare sum", "prepare halve",
-                                                 "prepare update"}));
+  EXPECT_EQ(log.calls, (std::vector<std::string>{
+                           "allocate 56 40 3 6", "prepare add", "prepare sum",
+                           "prepare halve", "prepare update"}));
   log.calls.clear();
   ASSERT_TRUE(executor->step().ok());
-  EXPECT_EQ(log.calls, (std::vector<std::string>{
-                           "record 0 0", "wait 2 0", "copyToDevice 2 4", "copyToDevice 2 16", "record 2 1", "wait 0 1",
-                           "launch 0 add", "record 0 2", "wait 1 2", "copyToHost 1 16", "launch 0 sum", "record 0 3",
-                           "wait 1 3", "copyToHost 1 4", "record 1 4", "wait 2 4", "copyToDevice 2 16", "record 2 5",
-                           "wait 0 5", "launch 0 halve", "launch 0 update", "synchronize"}));
+  EXPECT_EQ(log.calls,
+            (std::vector<std::string>{
+                "record 0 0",        "wait 2 0",          "copyToDevice 2 4",
+                "copyToDevice 2 16", "record 2 1",        "wait 0 1",
+                "launch 0 add",      "record 0 2",        "wait 1 2",
+                "copyToHost 1 16",   "launch 0 sum",      "record 0 3",
+                "wait 1 3",          "copyToHost 1 4",    "record 1 4",
+                "wait 2 4",          "copyToDevice 2 16", "record 2 5",
+                "wait 0 5",          "launch 0 halve",    "launch 0 update",
+                "synchronize"}));
 }
 
 TEST(Executor, ComputesWhatThePlanSays) {
   FakeLog log;
   std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
   ASSERT_TRUE(executor);
-  ASSERT_TRUE(executor->write(*executor->find("x"), floats("x", {4}, {1, 2, 3, 4})).ok());
-  ASSERT_TRUE(executor->write(*executor->find("vdnn.rate"), floats("r", {}, {2})).ok());
-  ASSERT_TRUE(executor->write(*executor->find("w"), floats("w", {4}, {10, 20, 30, 40})).ok());
+  ASSERT_TRUE(
+      executor->write(*executor->find("x"), floats("x", {4}, {1, 2, 3, 4}))
+          .ok());
+  ASSERT_TRUE(
+      executor->write(*executor->find("vdnn.rate"), floats("r", {}, {2})).ok());
+  ASSERT_TRUE(
+      executor->write(*executor->find("w"), floats("w", {4}, {10, 20, 30, 40}))
+          .ok());
   ASSERT_TRUE(executor->step().ok());
-  EXPECT_EQ(toDoubles(*executor->read(*executor->find("loss")), 0, 1), (std::vector<double>{110}));
+  EXPECT_EQ(toDoubles(*executor->read(*executor->find("loss")), 0, 1),
+            (std::vector<double>{110}));
   // w - 2 * (x + w) / 2 = -x
-  EXPECT_EQ(toDoubles(*executor->read(*executor->find("w")), 0, 4), (std::vector<double>{-1, -2, -3, -4}));
+  EXPECT_EQ(toDoubles(*executor->read(*executor->find("w")), 0, 4),
+            (std::vector<double>{-1, -2, -3, -4}));
 }
 
 TEST(Executor, FindsTensorsByName) {
@@ -80,10 +98,12 @@ TEST(Executor, RefusesValuesOfAnotherShapeOrType) {
   HostTensor integers = floats("x", {4}, {1, 2, 3, 4});
   integers.element = schedule::ElementType::I32;
   EXPECT_FALSE(executor->write(0, integers).ok());
-  EXPECT_FALSE(executor->read(0).ok()) << "an input has no value when a step ends";
+  EXPECT_FALSE(executor->read(0).ok())
+      << "an input has no value when a step ends";
 }
 
-// Two violations in one plan: both are in the message, and nothing is allocated.
+// Two violations in one plan: both are in the message, and nothing is
+// allocated.
 TEST(Executor, RefusesAPlanWithViolationsAndNamesThemAll) {
   schedule::ScheduleT plan = makeToyPlan();
   plan.device_arena += 64;
@@ -113,13 +133,16 @@ TEST(Executor, RefusesAPlanForAnotherDevice) {
   EXPECT_NE(message.find("fake 2"), std::string::npos) << message;
 }
 
-// A plan that names no machine could be for any: its kernels were chosen for one.
+// A plan that names no machine could be for any: its kernels were chosen for
+// one.
 TEST(Executor, RefusesAPlanWithoutAFingerprint) {
   schedule::ScheduleT plan = makeToyPlan();
   plan.target->fingerprint.clear();
   std::string message = refusal(std::move(plan));
   EXPECT_NE(message.find("P11: "), std::string::npos) << message;
-  EXPECT_NE(message.find("'fake 1'; plan again on this machine"), std::string::npos) << message;
+  EXPECT_NE(message.find("'fake 1'; plan again on this machine"),
+            std::string::npos)
+      << message;
 }
 
 TEST(Executor, AcceptsAPlanOfTheSameFingerprint) {
@@ -134,7 +157,8 @@ TEST(Executor, SeveralStepsInFlightSynchronizeOnce) {
   std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
   log.calls.clear();
   ASSERT_TRUE(executor->steps(3).ok());
-  EXPECT_EQ(std::count(log.calls.begin(), log.calls.end(), "launch 0 update"), 3);
+  EXPECT_EQ(std::count(log.calls.begin(), log.calls.end(), "launch 0 update"),
+            3);
   EXPECT_EQ(std::count(log.calls.begin(), log.calls.end(), "synchronize"), 1);
   EXPECT_EQ(log.calls.back(), "synchronize");
 }
@@ -148,20 +172,26 @@ TEST(Executor, PlansForModelsCanOnlyBeSimulated) {
   plan = makeToyPlan();
   plan.target->kind = "model";
   std::unique_ptr<Device> device = SimDevice::create(plan);
-  Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(plan), std::move(device));
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(plan), std::move(device));
   ASSERT_TRUE(executor.ok()) << executor.message();
   ASSERT_TRUE((*executor)->step().ok());
-  // Two inputs, add, offload, (sum beside it, loss after both), prefetch, halve, update: 100 + 100 + max(...) ...
-  EXPECT_EQ((*executor)->device().nowNs(), 50 + 50 + 100 + 100 + 50 + 50 + 100 + 100);
+  // Two inputs, add, offload, (sum beside it, loss after both), prefetch,
+  // halve, update: 100 + 100 + max(...) ...
+  EXPECT_EQ((*executor)->device().nowNs(),
+            50 + 50 + 100 + 100 + 50 + 50 + 100 + 100);
 }
 
 TEST(Executor, NamesTheCommandWhoseKernelIsUnknown) {
   schedule::ScheduleT plan = makeToyPlan();
   plan.kernels[2]->kind = "unknown";
   FakeLog log;
-  Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(plan), createFakeDevice(log));
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(plan), createFakeDevice(log));
   ASSERT_FALSE(executor.ok());
-  EXPECT_EQ(executor.message(), "command 19 ('unknown', from 'halve'): there is no kernel 'unknown'");
+  EXPECT_EQ(
+      executor.message(),
+      "command 19 ('unknown', from 'halve'): there is no kernel 'unknown'");
 }
 
 TEST(Executor, ReportsAnErrorOfTheWorkItself) {

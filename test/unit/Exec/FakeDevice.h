@@ -1,4 +1,5 @@
-//===- FakeDevice.h - a device in memory that logs what it is asked to do -----------------------------------===//
+//===- FakeDevice.h - a device in memory that logs what it is asked to do
+//-----------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_EXEC_FAKEDEVICE_H
 #define VDNN_TEST_UNIT_EXEC_FAKEDEVICE_H
@@ -21,9 +22,10 @@ struct FakeLog {
   int64_t clockNs = 0; ///< advanced by 10 at each call
 };
 
-/// Does everything at once, in the order of submission, which is one of the orders that a sound plan allows. Its kernels are
-/// those of ToyPlan.
-std::unique_ptr<rt::Device> createFakeDevice(FakeLog &log, const std::string &kind = "cpu");
+/// Does everything at once, in the order of submission, which is one of the
+/// orders that a sound plan allows. Its kernels are those of ToyPlan.
+std::unique_ptr<rt::Device> createFakeDevice(FakeLog &log,
+                                             const std::string &kind = "cpu");
 
 } // namespace vdnn::test
 

@@ -1,4 +1,5 @@
-//===- FeedTest.cpp - which samples each step gets ----------------------------------------------------------===//
+//===- FeedTest.cpp - which samples each step gets
+//----------------------------------------------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"
@@ -18,29 +19,34 @@ using namespace vdnn::test;
 namespace {
 
 template <typename T>
-std::string writeNpy(const std::string &name, schedule::ElementType element, std::vector<int64_t> shape,
-                     const std::vector<T> &values) {
+std::string writeNpy(const std::string &name, schedule::ElementType element,
+                     std::vector<int64_t> shape, const std::vector<T> &values) {
   std::string path = testing::TempDir() + name;
   std::string text = *npyHeader(element, shape);
-  text.append(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T));
+  text.append(reinterpret_cast<const char *>(values.data()),
+              values.size() * sizeof(T));
   EXPECT_TRUE(writeFile(path, text).ok());
   return path;
 }
 
 /// 10 samples 0 to 9; the toy plan takes batches of 4.
 std::string tenSamples() {
-  return writeNpy<float>("ten.npy", schedule::ElementType::F32, {10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  return writeNpy<float>("ten.npy", schedule::ElementType::F32, {10},
+                         {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
 class FeedTest : public testing::Test {
 protected:
   void SetUp() override {
-    Result<std::unique_ptr<Executor>> created = Executor::create(makeToyPlan(), createFakeDevice(log));
+    Result<std::unique_ptr<Executor>> created =
+        Executor::create(makeToyPlan(), createFakeDevice(log));
     ASSERT_TRUE(created.ok()) << created.message();
     executor = std::move(*created);
   }
 
-  Result<Feed> create(FeedOptions options) { return Feed::create(executor->schedule(), options); }
+  Result<Feed> create(FeedOptions options) {
+    return Feed::create(executor->schedule(), options);
+  }
 
   std::vector<float> batch(Feed &feed, uint64_t step) {
     EXPECT_TRUE(feed.fill(*executor, step).ok());
@@ -62,7 +68,8 @@ TEST_F(FeedTest, TrainingLeavesOutWhatDoesNotFillABatch) {
   EXPECT_EQ(batch(*feed, 0), (std::vector<float>{0, 1, 2, 3}));
   EXPECT_EQ(batch(*feed, 1), (std::vector<float>{4, 5, 6, 7}));
   EXPECT_EQ(batch(*feed, 2), (std::vector<float>{0, 1, 2, 3}));
-  EXPECT_TRUE(feed->synthetic().empty()) << "vdnn.rate is no input of the user's";
+  EXPECT_TRUE(feed->synthetic().empty())
+      << "vdnn.rate is no input of the user's";
 }
 
 TEST_F(FeedTest, InferenceFillsTheLastBatchUp) {
@@ -75,49 +82,60 @@ TEST_F(FeedTest, InferenceFillsTheLastBatchUp) {
 }
 
 TEST_F(FeedTest, ShuffleVisitsEverySampleOnceAPassInAnotherOrder) {
-  std::string path = writeNpy<float>("eight.npy", schedule::ElementType::F32, {8}, {0, 1, 2, 3, 4, 5, 6, 7});
+  std::string path = writeNpy<float>("eight.npy", schedule::ElementType::F32,
+                                     {8}, {0, 1, 2, 3, 4, 5, 6, 7});
   Result<Feed> feed = create({{{"x", path}}, 5, 0, false});
   ASSERT_TRUE(feed.ok());
   std::vector<float> passes[2];
   for (uint64_t step = 0; step < 4; ++step) {
     std::vector<float> values = batch(*feed, step);
-    passes[step / 2].insert(passes[step / 2].end(), values.begin(), values.end());
+    passes[step / 2].insert(passes[step / 2].end(), values.begin(),
+                            values.end());
   }
   EXPECT_EQ(std::set<float>(passes[0].begin(), passes[0].end()).size(), 8u);
   EXPECT_EQ(std::set<float>(passes[1].begin(), passes[1].end()).size(), 8u);
   EXPECT_NE(passes[0], passes[1]);
   // A step depends on its number alone, not on the steps before.
   Result<Feed> other = create({{{"x", path}}, 5, 0, false});
-  EXPECT_EQ(batch(*other, 3), (std::vector<float>(passes[1].begin() + 4, passes[1].end())));
+  EXPECT_EQ(batch(*other, 3),
+            (std::vector<float>(passes[1].begin() + 4, passes[1].end())));
   Result<Feed> another = create({{{"x", path}}, 6, 0, false});
   std::vector<float> first = batch(*another, 0);
-  EXPECT_NE(first, (std::vector<float>(passes[0].begin(), passes[0].begin() + 4)));
+  EXPECT_NE(first,
+            (std::vector<float>(passes[0].begin(), passes[0].begin() + 4)));
 }
 
 TEST_F(FeedTest, ConvertsOnlyWhereExact) {
-  std::string bytes = writeNpy<uint8_t>("bytes.npy", schedule::ElementType::U8, {4}, {0, 1, 254, 255});
+  std::string bytes = writeNpy<uint8_t>("bytes.npy", schedule::ElementType::U8,
+                                        {4}, {0, 1, 254, 255});
   Result<Feed> feed = create({{{"x", bytes}}, {}, 0, false});
   ASSERT_TRUE(feed.ok());
   EXPECT_EQ(batch(*feed, 0), (std::vector<float>{0, 1, 254, 255}));
 
-  std::string doubles = writeNpy<double>("doubles.npy", schedule::ElementType::F64, {4}, {0.1, 1, 2, 3});
+  std::string doubles = writeNpy<double>(
+      "doubles.npy", schedule::ElementType::F64, {4}, {0.1, 1, 2, 3});
   Result<Feed> refused = create({{{"x", doubles}}, {}, 0, false});
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.message().find("f64"), std::string::npos);
 }
 
 TEST_F(FeedTest, RefusesWrongShapesNamesAndTooFewSamples) {
-  std::string matrix = writeNpy<float>("matrix.npy", schedule::ElementType::F32, {4, 1}, {0, 1, 2, 3});
+  std::string matrix = writeNpy<float>("matrix.npy", schedule::ElementType::F32,
+                                       {4, 1}, {0, 1, 2, 3});
   EXPECT_FALSE(create({{{"x", matrix}}, {}, 0, false}).ok());
-  std::string three = writeNpy<float>("three.npy", schedule::ElementType::F32, {3}, {0, 1, 2});
+  std::string three =
+      writeNpy<float>("three.npy", schedule::ElementType::F32, {3}, {0, 1, 2});
   EXPECT_FALSE(create({{{"x", three}}, {}, 0, false}).ok());
   EXPECT_TRUE(create({{{"x", three}}, {}, 0, true}).ok());
-  std::string none = writeNpy<float>("none.npy", schedule::ElementType::F32, {0}, {});
+  std::string none =
+      writeNpy<float>("none.npy", schedule::ElementType::F32, {0}, {});
   EXPECT_FALSE(create({{{"x", none}}, {}, 0, true}).ok());
   Result<Feed> unknown = create({{{"images", three}}, {}, 0, true});
   ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.message(), "the plan has no input 'images', its inputs are 'x'");
-  EXPECT_FALSE(create({{{"x", testing::TempDir() + "absent.npy"}}, {}, 0, true}).ok());
+  EXPECT_EQ(unknown.message(),
+            "the plan has no input 'images', its inputs are 'x'");
+  EXPECT_FALSE(
+      create({{{"x", testing::TempDir() + "absent.npy"}}, {}, 0, true}).ok());
   EXPECT_FALSE(create({{{"x", "x.csv"}}, {}, 0, true}).ok());
 }
 

@@ -1,4 +1,5 @@
-//===- InitializeTest.cpp - what persistent tensors start with ----------------------------------------------===//
+//===- InitializeTest.cpp - what persistent tensors start with
+//----------------------------------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"
@@ -19,8 +20,10 @@ using namespace vdnn::test;
 
 namespace {
 
-schedule::TensorT makeTensor(const std::string &name, int64_t count, schedule::InitialKind kind, double a, double b,
-                             schedule::ElementType element = schedule::ElementType::F32) {
+schedule::TensorT
+makeTensor(const std::string &name, int64_t count, schedule::InitialKind kind,
+           double a, double b,
+           schedule::ElementType element = schedule::ElementType::F32) {
   schedule::TensorT tensor;
   tensor.name = name;
   tensor.role = schedule::Role::Parameter;
@@ -43,15 +46,22 @@ std::vector<double> values(const schedule::TensorT &tensor, uint64_t seed) {
 
 // The known answers of the Random123 distribution (kat_vectors).
 TEST(Philox, KnownAnswers) {
-  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
+            (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
+                                     0x9b00dbd8}));
   uint32_t f = 0xffffffff;
-  EXPECT_EQ(philox({f, f, f, f}, {f, f}), (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
-            (std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(philox({f, f, f, f}, {f, f}),
+            (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6,
+                                     0x6d5451fd}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+                   {0xa4093822, 0x299f31d0}),
+            (std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420,
+                                     0x24126ea1}));
 }
 
 TEST(Initialize, NormalHasItsMeanAndDeviation) {
-  std::vector<double> sample = values(makeTensor("w", 100001, schedule::InitialKind::Normal, 3, 0.5), 7);
+  std::vector<double> sample =
+      values(makeTensor("w", 100001, schedule::InitialKind::Normal, 3, 0.5), 7);
   double sum = 0;
   double squares = 0;
   for (double value : sample) {
@@ -64,7 +74,8 @@ TEST(Initialize, NormalHasItsMeanAndDeviation) {
 }
 
 TEST(Initialize, UniformStaysInItsRange) {
-  std::vector<double> sample = values(makeTensor("w", 10000, schedule::InitialKind::Uniform, -2, 1), 7);
+  std::vector<double> sample =
+      values(makeTensor("w", 10000, schedule::InitialKind::Uniform, -2, 1), 7);
   EXPECT_GE(*std::min_element(sample.begin(), sample.end()), -2);
   EXPECT_LE(*std::max_element(sample.begin(), sample.end()), 1);
   EXPECT_LT(*std::min_element(sample.begin(), sample.end()), -1.99);
@@ -73,8 +84,10 @@ TEST(Initialize, UniformStaysInItsRange) {
 
 TEST(Initialize, DependsOnSeedAndNameAlone) {
   schedule::TensorT w = makeTensor("w", 5, schedule::InitialKind::Normal, 0, 1);
-  schedule::TensorT longer = makeTensor("w", 50, schedule::InitialKind::Normal, 0, 1);
-  schedule::TensorT other = makeTensor("v", 5, schedule::InitialKind::Normal, 0, 1);
+  schedule::TensorT longer =
+      makeTensor("w", 50, schedule::InitialKind::Normal, 0, 1);
+  schedule::TensorT other =
+      makeTensor("v", 5, schedule::InitialKind::Normal, 0, 1);
   std::vector<double> first = values(w, 1);
   std::vector<double> prefix = values(longer, 1);
   prefix.resize(5);
@@ -85,22 +98,37 @@ TEST(Initialize, DependsOnSeedAndNameAlone) {
 }
 
 TEST(Initialize, ConstantsOfEveryType) {
-  for (auto element : {schedule::ElementType::F32, schedule::ElementType::F16, schedule::ElementType::BF16,
-                       schedule::ElementType::F64, schedule::ElementType::I64, schedule::ElementType::I32,
-                       schedule::ElementType::I16, schedule::ElementType::I8, schedule::ElementType::U8}) {
-    EXPECT_EQ(values(makeTensor("c", 3, schedule::InitialKind::Constant, 5, 0, element), 0), (std::vector<double>{5, 5, 5}))
+  for (auto element : {schedule::ElementType::F32, schedule::ElementType::F16,
+                       schedule::ElementType::BF16, schedule::ElementType::F64,
+                       schedule::ElementType::I64, schedule::ElementType::I32,
+                       schedule::ElementType::I16, schedule::ElementType::I8,
+                       schedule::ElementType::U8}) {
+    EXPECT_EQ(values(makeTensor("c", 3, schedule::InitialKind::Constant, 5, 0,
+                                element),
+                     0),
+              (std::vector<double>{5, 5, 5}))
         << elementName(element);
   }
-  EXPECT_FALSE(initialValue(makeTensor("c", 1, schedule::InitialKind::Constant, 300, 0, schedule::ElementType::U8), 0).ok());
-  EXPECT_FALSE(initialValue(makeTensor("c", 1, schedule::InitialKind::Constant, 0.5, 0, schedule::ElementType::I32), 0).ok());
-  EXPECT_FALSE(initialValue(makeTensor("c", 1, schedule::InitialKind::Normal, 0, 1, schedule::ElementType::I32), 0).ok());
+  EXPECT_FALSE(initialValue(makeTensor("c", 1, schedule::InitialKind::Constant,
+                                       300, 0, schedule::ElementType::U8),
+                            0)
+                   .ok());
+  EXPECT_FALSE(initialValue(makeTensor("c", 1, schedule::InitialKind::Constant,
+                                       0.5, 0, schedule::ElementType::I32),
+                            0)
+                   .ok());
+  EXPECT_FALSE(initialValue(makeTensor("c", 1, schedule::InitialKind::Normal, 0,
+                                       1, schedule::ElementType::I32),
+                            0)
+                   .ok());
 }
 
 TEST(Initialize, StoredButAbsentSaysWhatToDo) {
   schedule::ScheduleT plan = makeToyPlan();
   plan.tensors[2]->initial->kind = schedule::InitialKind::Stored;
   FakeLog log;
-  Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(plan), createFakeDevice(log));
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(plan), createFakeDevice(log));
   ASSERT_TRUE(executor.ok());
   Result<std::vector<std::string>> result = initialize(**executor, {});
   ASSERT_FALSE(result.ok());
@@ -108,15 +136,18 @@ TEST(Initialize, StoredButAbsentSaysWhatToDo) {
   EXPECT_NE(result.message().find("--weights"), std::string::npos);
 }
 
-/// Files of weights for a toy plan that has the velocity `w.velocity` and the constant `constant.0` besides `w`.
+/// Files of weights for a toy plan that has the velocity `w.velocity` and the
+/// constant `constant.0` besides `w`.
 class WeightsTest : public testing::Test {
 protected:
   enum class From { User, Compiler };
 
-  Safetensors file(const std::string &name, std::vector<std::string> tensors, From from = From::User) {
+  Safetensors file(const std::string &name, std::vector<std::string> tensors,
+                   From from = From::User) {
     std::vector<HostTensor> values;
     for (const std::string &tensor : tensors) {
-      values.push_back(makeHostTensor(tensor, schedule::ElementType::F32, {4}, std::vector<std::byte>(16)));
+      values.push_back(makeHostTensor(tensor, schedule::ElementType::F32, {4},
+                                      std::vector<std::byte>(16)));
     }
     std::string path = testing::TempDir() + name;
     std::map<std::string, std::string> metadata;
@@ -132,9 +163,11 @@ protected:
     schedule::ScheduleT plan = makeToyPlan();
     edit(plan);
     FakeLog log;
-    Result<std::unique_ptr<Executor>> executor = Executor::create(std::move(plan), createFakeDevice(log));
+    Result<std::unique_ptr<Executor>> executor =
+        Executor::create(std::move(plan), createFakeDevice(log));
     EXPECT_TRUE(executor.ok()) << executor.message();
-    Result<std::vector<std::string>> notes = initialize(**executor, {weights, planWeights, 9});
+    Result<std::vector<std::string>> notes =
+        initialize(**executor, {weights, planWeights, 9});
     if (!notes) {
       return "error: " + notes.message();
     }
@@ -146,8 +179,10 @@ protected:
   }
 
   /// Adds a persistent tensor of four floats that nobody reads.
-  static void addState(schedule::ScheduleT &plan, const std::string &name, std::optional<schedule::InitialKind> kind) {
-    auto buffer = std::make_unique<schedule::BufferT>(*plan.buffers[plan.tensors[2]->entry]);
+  static void addState(schedule::ScheduleT &plan, const std::string &name,
+                       std::optional<schedule::InitialKind> kind) {
+    auto buffer = std::make_unique<schedule::BufferT>(
+        *plan.buffers[plan.tensors[2]->entry]);
     auto tensor = std::make_unique<schedule::TensorT>();
     tensor->name = buffer->name = name;
     tensor->role = schedule::Role::State;
@@ -165,15 +200,18 @@ protected:
     plan.tensors.push_back(std::move(tensor));
   }
 
-  std::function<void(schedule::ScheduleT &)> edit = [](schedule::ScheduleT &plan) {
-    addState(plan, "w.velocity", schedule::InitialKind::Constant);
-    addState(plan, "w.mean", schedule::InitialKind::Constant);
-    addState(plan, "constant.0", schedule::InitialKind::Constant);
-  };
+  std::function<void(schedule::ScheduleT &)> edit =
+      [](schedule::ScheduleT &plan) {
+        addState(plan, "w.velocity", schedule::InitialKind::Constant);
+        addState(plan, "w.mean", schedule::InitialKind::Constant);
+        addState(plan, "constant.0", schedule::InitialKind::Constant);
+      };
 };
 
 TEST_F(WeightsTest, NoFileGivesANoteAboutChance) {
-  EXPECT_EQ(say(nullptr, nullptr), "1 tensors start at random values (seed 9): no weights were given\n");
+  EXPECT_EQ(
+      say(nullptr, nullptr),
+      "1 tensors start at random values (seed 9): no weights were given\n");
 }
 
 TEST_F(WeightsTest, AFileOfTheUserHoldsEveryParameterAndState) {
@@ -181,12 +219,18 @@ TEST_F(WeightsTest, AFileOfTheUserHoldsEveryParameterAndState) {
   EXPECT_EQ(say(&whole, nullptr), "");
   Safetensors part = file("part.safetensors", {"w.velocity", "w.mean"});
   std::string text = say(&part, nullptr);
-  EXPECT_NE(text.find("part.safetensors' lacks 1 of the 3 parameters and states of the plan: 'w':"), std::string::npos) << text;
+  EXPECT_NE(text.find("part.safetensors' lacks 1 of the 3 parameters and "
+                      "states of the plan: 'w':"),
+            std::string::npos)
+      << text;
   // Also where the file beside the plan could fill the gap.
   EXPECT_EQ(say(&part, &whole), text);
   Safetensors other = file("other.safetensors", {"v"});
   text = say(&other, nullptr);
-  EXPECT_NE(text.find("other.safetensors' shares no name with the 3 parameters"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("other.safetensors' shares no name with the 3 parameters"),
+      std::string::npos)
+      << text;
   text = say(nullptr, &part);
   EXPECT_NE(text.find("lacks 1 of the 3"), std::string::npos) << text;
 }
@@ -197,14 +241,18 @@ TEST_F(WeightsTest, VelocitiesMayBeAbsentBesideAllParameters) {
   EXPECT_TRUE(text.starts_with("1 velocities are not in '")) << text;
 }
 
-// The compiler leaves tensors of one value out, and those that the model leaves to chance; a file of another model it is not.
+// The compiler leaves tensors of one value out, and those that the model leaves
+// to chance; a file of another model it is not.
 TEST_F(WeightsTest, AFileOfTheCompilerLacksWhatThePlanDescribes) {
   Safetensors compiled = file("compiled.safetensors", {"w"}, From::Compiler);
   EXPECT_EQ(say(nullptr, &compiled), "");
   EXPECT_EQ(say(&compiled, nullptr), "");
   Safetensors light = file("light.safetensors", {"constant.0"}, From::Compiler);
   std::string text = say(nullptr, &light);
-  EXPECT_NE(text.find("1 tensors start at random values (seed 9): they are not in '"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("1 tensors start at random values (seed 9): they are not in '"),
+      std::string::npos)
+      << text;
   Safetensors stale = file("stale.safetensors", {"v"}, From::Compiler);
   text = say(nullptr, &stale);
   EXPECT_NE(text.find("shares no name"), std::string::npos) << text;
@@ -216,7 +264,10 @@ TEST_F(WeightsTest, ATensorWithoutValueAndDescriptionIsAnError) {
     addState(plan, "b", schedule::InitialKind::Stored);
   };
   std::string text = say(nullptr, nullptr);
-  EXPECT_NE(text.find("error: no file holds the values of 2 tensors: 'a', 'b': give"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("error: no file holds the values of 2 tensors: 'a', 'b': give"),
+      std::string::npos)
+      << text;
 }
 
 TEST(RateSchedule, Shapes) {
@@ -236,7 +287,8 @@ TEST(RateSchedule, Shapes) {
   EXPECT_EQ(rate.at(100), 0);
 }
 
-// Every half and bfloat16 survives the way to float and back; values between two halves go to the even one.
+// Every half and bfloat16 survives the way to float and back; values between
+// two halves go to the even one.
 TEST(Half, RoundTripsAndTies) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     auto half = static_cast<uint16_t>(bits);

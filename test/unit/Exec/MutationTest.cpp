@@ -1,7 +1,9 @@
-//===- MutationTest.cpp - broken files end in an error or in a sound tensor ---------------------------------===//
+//===- MutationTest.cpp - broken files end in an error or in a sound tensor
+//---------------------------------===//
 //
-// Seeded mutations of sound files: bits flipped, bytes replaced by telling ones, cut off, doubled. Whatever a reader accepts must
-// lie within the file and have the bytes of its shape; the sanitizers of the build see the rest.
+// Seeded mutations of sound files: bits flipped, bytes replaced by telling
+// ones, cut off, doubled. Whatever a reader accepts must lie within the file
+// and have the bytes of its shape; the sanitizers of the build see the rest.
 //
 //===---------------------------------------------------------------------------------------------------------===//
 
@@ -23,7 +25,8 @@ namespace {
 constexpr int kMutants = 20000;
 
 std::string mutate(std::string file, std::mt19937 &random) {
-  static constexpr char kTelling[] = {'\0', '\x7f', '\x80', '\xff', '0', '9', '-', '[', '{', '"', ',', ' '};
+  static constexpr char kTelling[] = {'\0', '\x7f', '\x80', '\xff', '0', '9',
+                                      '-',  '[',    '{',    '"',    ',', ' '};
   int changes = 1 + static_cast<int>(random() % 4);
   for (int i = 0; i < changes && !file.empty(); ++i) {
     size_t at = random() % file.size();
@@ -51,7 +54,8 @@ std::string mutate(std::string file, std::mt19937 &random) {
 void expectSound(const HostTensor &tensor, const std::string &file, bool view) {
   std::optional<uint64_t> count = elementCount(tensor.shape);
   ASSERT_TRUE(count);
-  ASSERT_EQ(*count * schedule::elementBytes(tensor.element), tensor.data.size());
+  ASSERT_EQ(*count * schedule::elementBytes(tensor.element),
+            tensor.data.size());
   if (view && !tensor.data.empty()) {
     const auto *begin = reinterpret_cast<const std::byte *>(file.data());
     ASSERT_GE(tensor.data.data(), begin);
@@ -64,7 +68,9 @@ void expectSound(const HostTensor &tensor, const std::string &file, bool view) {
 
 TEST(Mutation, Npy) {
   std::mt19937 random(1);
-  std::string sound = npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", std::string(24, '\1'));
+  std::string sound =
+      npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+              std::string(24, '\1'));
   int accepted = 0;
   for (int i = 0; i < kMutants; ++i) {
     std::string file = mutate(sound, random);
@@ -86,7 +92,8 @@ TEST(Mutation, Safetensors) {
   int accepted = 0;
   for (int i = 0; i < kMutants; ++i) {
     std::string file = mutate(sound, random);
-    Result<Safetensors> tensors = Safetensors::parse(bytesOf(file), "mutant", nullptr);
+    Result<Safetensors> tensors =
+        Safetensors::parse(bytesOf(file), "mutant", nullptr);
     if (tensors.ok()) {
       ++accepted;
       for (const auto &[name, tensor] : tensors->tensors()) {
@@ -98,7 +105,8 @@ TEST(Mutation, Safetensors) {
   EXPECT_LT(accepted, kMutants);
 }
 
-// A header nested as deep as the file is long must exhaust neither the stack nor the reader's patience.
+// A header nested as deep as the file is long must exhaust neither the stack
+// nor the reader's patience.
 TEST(Mutation, SafetensorsDeepNesting) {
   for (const char *open : {"[", "{\"a\":"}) {
     std::string header;
@@ -112,8 +120,10 @@ TEST(Mutation, SafetensorsDeepNesting) {
 
 TEST(Mutation, OnnxTensor) {
   std::mt19937 random(3);
-  std::string sound = protoVarint(1, 2) + protoVarint(1, 3) + protoVarint(2, 1) + protoBytes(8, "input") +
-                      protoBytes(9, std::string(24, '\1')) + protoBytes(7, "\x01\x02\x03");
+  std::string sound = protoVarint(1, 2) + protoVarint(1, 3) +
+                      protoVarint(2, 1) + protoBytes(8, "input") +
+                      protoBytes(9, std::string(24, '\1')) +
+                      protoBytes(7, "\x01\x02\x03");
   int accepted = 0;
   for (int i = 0; i < kMutants; ++i) {
     std::string file = mutate(sound, random);

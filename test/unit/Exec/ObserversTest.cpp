@@ -1,4 +1,5 @@
-//===- ObserversTest.cpp - debug modes ----------------------------------------------------------------------===//
+//===- ObserversTest.cpp - debug modes
+//----------------------------------------------------------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"
@@ -21,7 +22,8 @@ namespace {
 class ObserversTest : public testing::Test {
 protected:
   void create(schedule::ScheduleT plan) {
-    Result<std::unique_ptr<Executor>> created = Executor::create(std::move(plan), createFakeDevice(log));
+    Result<std::unique_ptr<Executor>> created =
+        Executor::create(std::move(plan), createFakeDevice(log));
     ASSERT_TRUE(created.ok()) << created.message();
     executor = std::move(*created);
     set("x", {1, 2, 3, 4});
@@ -34,10 +36,13 @@ protected:
     std::vector<std::byte> bytes(values.size() * 4);
     std::memcpy(bytes.data(), values.data(), bytes.size());
     uint32_t index = *executor->find(name);
-    ASSERT_TRUE(executor
-                    ->write(index, makeHostTensor(name, schedule::ElementType::F32,
-                                                  executor->schedule().tensors[index]->type->shape, std::move(bytes)))
-                    .ok());
+    ASSERT_TRUE(
+        executor
+            ->write(index, makeHostTensor(
+                               name, schedule::ElementType::F32,
+                               executor->schedule().tensors[index]->type->shape,
+                               std::move(bytes)))
+            .ok());
   }
 
   std::vector<double> get(const std::string &name, uint64_t count) {
@@ -60,13 +65,15 @@ TEST_F(ObserversTest, PoisonLeavesACorrectPlanAlone) {
   }
 }
 
-// A kernel that writes only part of its result leaves the step before's bytes there; poisoned, they are NaN.
+// A kernel that writes only part of its result leaves the step before's bytes
+// there; poisoned, they are NaN.
 TEST_F(ObserversTest, PoisonShowsBytesThatNobodyWrote) {
   create(makeToyInference());
   executor.reset();
   schedule::ScheduleT plan = makeToyInference();
   plan.kernels[0]->kind = "writes nothing";
-  Result<std::unique_ptr<Executor>> created = Executor::create(std::move(plan), createFakeDevice(log));
+  Result<std::unique_ptr<Executor>> created =
+      Executor::create(std::move(plan), createFakeDevice(log));
   ASSERT_TRUE(created.ok()) << created.message();
   executor = std::move(*created);
   ASSERT_TRUE(executor->step().ok());
@@ -87,7 +94,9 @@ TEST_F(ObserversTest, JitterDelaysCommandsByItsSeed) {
     ASSERT_TRUE(executor->step().ok());
     runs[run] = log.calls;
     EXPECT_GT(std::count_if(log.calls.begin(), log.calls.end(),
-                            [](const std::string &call) { return call.starts_with("delay"); }),
+                            [](const std::string &call) {
+                              return call.starts_with("delay");
+                            }),
               3);
     EXPECT_EQ(get("loss", 1), (std::vector<double>{110}));
   }
@@ -103,7 +112,8 @@ TEST_F(ObserversTest, VerifyCopiesFindsTheTensorThatCameBackDifferent) {
   log.corruptCopies = true;
   Status status = executor->step();
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.message(), "command 16: 'act' came back from the host with other bytes than it left with");
+  EXPECT_EQ(status.message(), "command 16: 'act' came back from the host with "
+                              "other bytes than it left with");
 }
 
 TEST_F(ObserversTest, GradientsAreTakenBeforeTheyDie) {
@@ -114,7 +124,8 @@ TEST_F(ObserversTest, GradientsAreTakenBeforeTheyDie) {
   std::vector<HostTensor> gradients = tap->gradients(executor->schedule());
   ASSERT_EQ(gradients.size(), 1u);
   EXPECT_EQ(gradients[0].name, "grad");
-  EXPECT_EQ(toDoubles(gradients[0], 0, 4), (std::vector<double>{5.5, 11, 16.5, 22}));
+  EXPECT_EQ(toDoubles(gradients[0], 0, 4),
+            (std::vector<double>{5.5, 11, 16.5, 22}));
 }
 
 TEST_F(ObserversTest, TraceHasALanePerStreamAndASlicePerCommand) {
@@ -128,7 +139,8 @@ TEST_F(ObserversTest, TraceHasALanePerStreamAndASlicePerCommand) {
   Result<MappedFile> file = MappedFile::open(path);
   ASSERT_TRUE(file.ok());
   const char *text = reinterpret_cast<const char *>(file->bytes().data());
-  nlohmann::json json = nlohmann::json::parse(text, text + file->bytes().size());
+  nlohmann::json json =
+      nlohmann::json::parse(text, text + file->bytes().size());
   int lanes = 0;
   std::vector<std::string> slices;
   for (const auto &event : json["traceEvents"]) {
@@ -138,7 +150,8 @@ TEST_F(ObserversTest, TraceHasALanePerStreamAndASlicePerCommand) {
     }
     EXPECT_GT(event["dur"].get<double>(), 0);
     EXPECT_GE(event["ts"].get<double>(), 0);
-    slices.push_back(event["name"].get<std::string>() + " on " + std::to_string(event["tid"].get<int>()));
+    slices.push_back(event["name"].get<std::string>() + " on " +
+                     std::to_string(event["tid"].get<int>()));
   }
   EXPECT_EQ(lanes, 3);
   ASSERT_EQ(slices.size(), 18u);

@@ -1,4 +1,5 @@
-//===- SafetensorsTest.cpp ----------------------------------------------------------------------------------===//
+//===- SafetensorsTest.cpp
+//----------------------------------------------------------------------------------===//
 
 #include "TestFiles.h"
 
@@ -13,7 +14,8 @@ using namespace vdnn::test;
 
 namespace {
 
-Result<Safetensors> parse(const std::string &header, const std::string &elements) {
+Result<Safetensors> parse(const std::string &header,
+                          const std::string &elements) {
   static std::string file; // the tensors are views of it
   file = safetensorsFile(header, elements);
   return Safetensors::parse(bytesOf(file), "a.safetensors", nullptr);
@@ -32,7 +34,8 @@ TEST(Safetensors, ReadsTensorsAndMetadata) {
 }
 
 TEST(Safetensors, RemembersTypesThatItDoesNotHave) {
-  Result<Safetensors> file = parse(R"({"q":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})", "ab");
+  Result<Safetensors> file = parse(
+      R"({"q":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})", "ab");
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(file->unsupported().at("q"), "F8_E4M3");
   EXPECT_FALSE(file->find("q"));
@@ -40,13 +43,18 @@ TEST(Safetensors, RemembersTypesThatItDoesNotHave) {
 
 TEST(Safetensors, WritesWhatItReads) {
   std::vector<HostTensor> tensors;
-  for (auto [name, element, count] : {std::tuple{"b", schedule::ElementType::U8, 3}, std::tuple{"a", schedule::ElementType::F32, 2},
-                                      std::tuple{"c", schedule::ElementType::F64, 1}}) {
-    std::vector<std::byte> bytes(static_cast<size_t>(count) * schedule::elementBytes(element), std::byte{7});
+  for (auto [name, element, count] :
+       {std::tuple{"b", schedule::ElementType::U8, 3},
+        std::tuple{"a", schedule::ElementType::F32, 2},
+        std::tuple{"c", schedule::ElementType::F64, 1}}) {
+    std::vector<std::byte> bytes(static_cast<size_t>(count) *
+                                     schedule::elementBytes(element),
+                                 std::byte{7});
     tensors.push_back(makeHostTensor(name, element, {count}, bytes));
   }
   std::string path = testing::TempDir() + "written.safetensors";
-  ASSERT_TRUE(writeSafetensors(path, tensors, {{"key", "value \"quoted\""}}).ok());
+  ASSERT_TRUE(
+      writeSafetensors(path, tensors, {{"key", "value \"quoted\""}}).ok());
   Result<Safetensors> file = Safetensors::read(path);
   ASSERT_TRUE(file.ok()) << file.message();
   EXPECT_EQ(file->metadata().at("key"), "value \"quoted\"");
@@ -54,23 +62,31 @@ TEST(Safetensors, WritesWhatItReads) {
     const HostTensor *found = file->find(tensor.name);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->shape, tensor.shape);
-    EXPECT_TRUE(std::equal(found->data.begin(), found->data.end(), tensor.data.begin(), tensor.data.end()));
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(found->data.data()) % schedule::elementBytes(found->element), 0u)
+    EXPECT_TRUE(std::equal(found->data.begin(), found->data.end(),
+                           tensor.data.begin(), tensor.data.end()));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(found->data.data()) %
+                  schedule::elementBytes(found->element),
+              0u)
         << "aligned for its type";
   }
   auto content = [&] {
     Result<MappedFile> mapped = MappedFile::open(path);
-    return std::string(reinterpret_cast<const char *>(mapped->bytes().data()), mapped->bytes().size());
+    return std::string(reinterpret_cast<const char *>(mapped->bytes().data()),
+                       mapped->bytes().size());
   };
   std::string first = content();
   std::swap(tensors[0], tensors[2]);
-  ASSERT_TRUE(writeSafetensors(path, tensors, {{"key", "value \"quoted\""}}).ok());
+  ASSERT_TRUE(
+      writeSafetensors(path, tensors, {{"key", "value \"quoted\""}}).ok());
   EXPECT_EQ(content(), first) << "the same tensors give the same bytes";
 }
 
 TEST(Safetensors, RefusesTwoTensorsOfOneName) {
-  HostTensor tensor = makeHostTensor("a", schedule::ElementType::U8, {1}, std::vector<std::byte>(1));
-  EXPECT_FALSE(writeSafetensors(testing::TempDir() + "two.safetensors", std::vector<HostTensor>{tensor, tensor}, {}).ok());
+  HostTensor tensor = makeHostTensor("a", schedule::ElementType::U8, {1},
+                                     std::vector<std::byte>(1));
+  EXPECT_FALSE(writeSafetensors(testing::TempDir() + "two.safetensors",
+                                std::vector<HostTensor>{tensor, tensor}, {})
+                   .ok());
 }
 
 TEST(Safetensors, RefusesWithTheReason) {
@@ -86,22 +102,32 @@ TEST(Safetensors, RefusesWithTheReason) {
       {R"({"__metadata__":"a"})", "metadata"},
       {R"({"w":1})", "malformed"},
       {R"({"w":{"dtype":"F32","shape":[2]}})", "malformed"},
-      {R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8,9]}})", "malformed"},
-      {R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", "malformed"},
-      {R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", "malformed"},
-      {R"({"w":{"dtype":"F32","shape":[2.5],"data_offsets":[0,8]}})", "malformed"},
-      {R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,800]}})", "outside"},
+      {R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8,9]}})",
+       "malformed"},
+      {R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})",
+       "malformed"},
+      {R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})",
+       "malformed"},
+      {R"({"w":{"dtype":"F32","shape":[2.5],"data_offsets":[0,8]}})",
+       "malformed"},
+      {R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,800]}})",
+       "outside"},
       {R"({"w":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", "8 bytes"},
-      {R"({"w":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", "0 bytes"},
-      {R"({"w":{"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,8]}})", "malformed"},
-      {R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"v":{"dtype":"U8","shape":[1],"data_offsets":[7,8]}})", "share"},
+      {R"({"w":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})",
+       "0 bytes"},
+      {R"({"w":{"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,8]}})",
+       "malformed"},
+      {R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"v":{"dtype":"U8","shape":[1],"data_offsets":[7,8]}})",
+       "share"},
   };
   for (const Case &c : cases) {
     Result<Safetensors> file = parse(c.header, std::string(8, '\0'));
     ASSERT_FALSE(file.ok()) << c.header;
-    EXPECT_NE(file.message().find(c.reason), std::string::npos) << file.message();
+    EXPECT_NE(file.message().find(c.reason), std::string::npos)
+        << file.message();
   }
-  for (const std::string &text : {std::string("short"), raw(uint64_t{1} << 40) + "{}", raw(UINT64_MAX)}) {
+  for (const std::string &text :
+       {std::string("short"), raw(uint64_t{1} << 40) + "{}", raw(UINT64_MAX)}) {
     EXPECT_FALSE(Safetensors::parse(bytesOf(text), "a", nullptr).ok());
   }
 }

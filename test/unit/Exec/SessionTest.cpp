@@ -1,4 +1,5 @@
-//===- SessionTest.cpp - runs, checkpoints, resumption ------------------------------------------------------===//
+//===- SessionTest.cpp - runs, checkpoints, resumption
+//------------------------------------------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"
@@ -18,18 +19,22 @@ using namespace vdnn::test;
 namespace {
 
 std::string samples(uint64_t count) {
-  std::string path = testing::TempDir() + "session" + std::to_string(count) + ".npy";
+  std::string path =
+      testing::TempDir() + "session" + std::to_string(count) + ".npy";
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) {
     values[i] = 0.1f * static_cast<float>(i + 1);
   }
-  std::string text = *npyHeader(schedule::ElementType::F32, std::vector<int64_t>{static_cast<int64_t>(count)});
+  std::string text =
+      *npyHeader(schedule::ElementType::F32,
+                 std::vector<int64_t>{static_cast<int64_t>(count)});
   text.append(reinterpret_cast<const char *>(values.data()), count * 4);
   EXPECT_TRUE(writeFile(path, text).ok());
   return path;
 }
 
-Result<std::unique_ptr<Session>> open(const SessionOptions &options, FakeLog &log) {
+Result<std::unique_ptr<Session>> open(const SessionOptions &options,
+                                      FakeLog &log) {
   return Session::create(makeToyPlan(), createFakeDevice(log), options);
 }
 
@@ -38,7 +43,8 @@ std::string bits(Session &session) {
   std::string text;
   Result<std::vector<HostTensor>> values = session.persistent();
   for (const HostTensor &tensor : *values) {
-    text.append(reinterpret_cast<const char *>(tensor.data.data()), tensor.data.size());
+    text.append(reinterpret_cast<const char *>(tensor.data.data()),
+                tensor.data.size());
   }
   return text;
 }
@@ -64,7 +70,8 @@ TEST(Session, LossAndStepCount) {
   EXPECT_GT((*session)->stepNs(), 0);
 }
 
-// Stopped after every possible step and resumed, with shuffled data and a rate that falls: the same bits in the end.
+// Stopped after every possible step and resumed, with shuffled data and a rate
+// that falls: the same bits in the end.
 TEST(Session, ResumeContinuesBitIdentically) {
   SessionOptions options;
   options.data["x"] = samples(12);
@@ -117,17 +124,21 @@ TEST(Session, ResumeRefusesOtherDataAndPlainWeights) {
   options.data["x"] = samples(16);
   Result<std::unique_ptr<Session>> other = open(options, log);
   ASSERT_FALSE(other.ok());
-  EXPECT_NE(other.message().find("12 samples"), std::string::npos) << other.message();
+  EXPECT_NE(other.message().find("12 samples"), std::string::npos)
+      << other.message();
 
   Result<Safetensors> file = Safetensors::read(path);
   ASSERT_TRUE(file.ok());
   std::string plain = testing::TempDir() + "plain.safetensors";
-  ASSERT_TRUE(writeSafetensors(plain, std::vector<HostTensor>{*file->find("w")}, {}).ok());
+  ASSERT_TRUE(
+      writeSafetensors(plain, std::vector<HostTensor>{*file->find("w")}, {})
+          .ok());
   options.data["x"] = samples(12);
   options.resume = plain;
   Result<std::unique_ptr<Session>> refused = open(options, log);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.message().find("--weights"), std::string::npos) << refused.message();
+  EXPECT_NE(refused.message().find("--weights"), std::string::npos)
+      << refused.message();
   options.resume.clear();
   options.weights = plain;
   EXPECT_TRUE(open(options, log).ok());
@@ -143,7 +154,8 @@ TEST(Session, ResumeRefusesACheckpointThatLacksATensor) {
   options.resume = path;
   Result<std::unique_ptr<Session>> session = open(options, log);
   ASSERT_FALSE(session.ok());
-  EXPECT_NE(session.message().find("lacks 'w'"), std::string::npos) << session.message();
+  EXPECT_NE(session.message().find("lacks 'w'"), std::string::npos)
+      << session.message();
 }
 
 TEST(Session, WeightsComeFromTheUserThenFromBesideThePlan) {
@@ -153,7 +165,8 @@ TEST(Session, WeightsComeFromTheUserThenFromBesideThePlan) {
     for (int i = 0; i < 4; ++i) {
       std::memcpy(bytes.data() + 4 * i, &value, 4);
     }
-    std::vector<HostTensor> tensors = {makeHostTensor("w", schedule::ElementType::F32, {4}, bytes)};
+    std::vector<HostTensor> tensors = {
+        makeHostTensor("w", schedule::ElementType::F32, {4}, bytes)};
     EXPECT_TRUE(writeSafetensors(path, tensors, {}).ok());
     return path;
   };

@@ -1,12 +1,16 @@
-//===- TestFiles.cpp ----------------------------------------------------------------------------------------===//
+//===- TestFiles.cpp
+//----------------------------------------------------------------------------------------===//
 
 #include "TestFiles.h"
 
 namespace vdnn::test {
 
-std::span<const std::byte> bytesOf(const std::string &text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> bytesOf(const std::string &text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
-std::string npyFile(std::string dictionary, std::string_view elements, int version) {
+std::string npyFile(std::string dictionary, std::string_view elements,
+                    int version) {
   dictionary += '\n';
   std::string file = "\x93NUMPY";
   file += static_cast<char>(version);
@@ -18,7 +22,8 @@ std::string npyFile(std::string dictionary, std::string_view elements, int versi
   return file + dictionary + std::string(elements);
 }
 
-std::string safetensorsFile(const std::string &header, std::string_view elements) {
+std::string safetensorsFile(const std::string &header,
+                            std::string_view elements) {
   return raw<uint64_t>(header.size()) + header + std::string(elements);
 }
 
@@ -30,10 +35,13 @@ static std::string varint(uint64_t value) {
   return text + static_cast<char>(value);
 }
 
-std::string protoVarint(int field, uint64_t value) { return varint(static_cast<uint64_t>(field) << 3) + varint(value); }
+std::string protoVarint(int field, uint64_t value) {
+  return varint(static_cast<uint64_t>(field) << 3) + varint(value);
+}
 
 std::string protoBytes(int field, std::string_view bytes) {
-  return varint(static_cast<uint64_t>(field) << 3 | 2) + varint(bytes.size()) + std::string(bytes);
+  return varint(static_cast<uint64_t>(field) << 3 | 2) + varint(bytes.size()) +
+         std::string(bytes);
 }
 
 } // namespace vdnn::test

@@ -1,4 +1,5 @@
-//===- ToyPlan.cpp ------------------------------------------------------------------------------------------===//
+//===- ToyPlan.cpp
+//------------------------------------------------------------------------------------------===//
 
 #include "ToyPlan.h"
 
@@ -56,7 +57,8 @@ public:
     entry->offset = offset;
     entry->bytes = schedule.tensors[tensor]->bytes;
     entry->alignment = 4;
-    uint64_t &peak = arena == Arena::Device ? schedule.device_arena : schedule.host_arena;
+    uint64_t &peak =
+        arena == Arena::Device ? schedule.device_arena : schedule.host_arena;
     peak = std::max(peak, offset + entry->bytes);
     schedule.buffers.push_back(std::move(entry));
     return static_cast<int32_t>(schedule.buffers.size() - 1);
@@ -66,15 +68,19 @@ public:
     schedule.commands.push_back(std::make_unique<CommandT>());
     schedule.commands.back()->kind = kind;
     schedule.commands.back()->stream = stream;
-    schedule.commands.back()->predicted_ns = kind == CommandKind::Launch ? 100 : kind == CommandKind::Copy ? 50 : 0;
+    schedule.commands.back()->predicted_ns = kind == CommandKind::Launch ? 100
+                                             : kind == CommandKind::Copy ? 50
+                                                                         : 0;
     return *schedule.commands.back();
   }
 
   Operand operand(int32_t buffer) const {
-    return {static_cast<uint32_t>(buffer), schedule.buffers[buffer]->bytes == 4 ? scalarType : vectorType};
+    return {static_cast<uint32_t>(buffer),
+            schedule.buffers[buffer]->bytes == 4 ? scalarType : vectorType};
   }
 
-  CommandT &launch(const char *kind, std::initializer_list<int32_t> reads, int32_t write) {
+  CommandT &launch(const char *kind, std::initializer_list<int32_t> reads,
+                   int32_t write) {
     auto kernel = std::make_unique<KernelT>();
     kernel->kind = kind;
     schedule.kernels.push_back(std::move(kernel));
@@ -134,7 +140,7 @@ ScheduleT makeToyPlan() {
   int32_t lossDevice = b.buffer(loss, Arena::Device, 20);
   int32_t xDevice = b.buffer(x, Arena::Device, 24);
   int32_t actBefore = b.buffer(act, Arena::Device, 40);
-  int32_t actAfter = b.buffer(act, Arena::Device, 24); // where x was
+  int32_t actAfter = b.buffer(act, Arena::Device, 24);    // where x was
   int32_t gradDevice = b.buffer(grad, Arena::Device, 40); // where act was
   b.schedule.tensors[x]->entry = xHost;
   b.schedule.tensors[rate]->entry = rateHost;
@@ -142,7 +148,8 @@ ScheduleT makeToyPlan() {
   b.schedule.tensors[w]->entry = wOld;
   b.schedule.tensors[w]->exit = wNew;
 
-  b.order(kCompute, kToDevice); // the ranges that the copies write were read by the step before
+  b.order(kCompute, kToDevice); // the ranges that the copies write were read by
+                                // the step before
   b.copy(kToDevice, rateHost, rateDevice);
   b.copy(kToDevice, xHost, xDevice);
   b.order(kToDevice, kCompute);

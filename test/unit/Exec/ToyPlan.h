@@ -1,4 +1,5 @@
-//===- ToyPlan.h - a small plan that trains -----------------------------------------------------------------===//
+//===- ToyPlan.h - a small plan that trains
+//-----------------------------------------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_EXEC_TOYPLAN_H
 #define VDNN_TEST_UNIT_EXEC_TOYPLAN_H
@@ -17,7 +18,8 @@ namespace vdnn::test {
 /// Streams compute, d2h, h2d. It is sound: the checker accepts it.
 schedule::ScheduleT makeToyPlan();
 
-/// The same without gradient and update: an inference plan with the output `y` = act, [4] f32, instead of the loss.
+/// The same without gradient and update: an inference plan with the output `y`
+/// = act, [4] f32, instead of the loss.
 schedule::ScheduleT makeToyInference();
 
 } // namespace vdnn::test

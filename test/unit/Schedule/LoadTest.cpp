@@ -1,4 +1,5 @@
-//===- LoadTest.cpp - reading and writing schedules ----------------------------------------------------------------===//
+//===- LoadTest.cpp - reading and writing schedules
+//----------------------------------------------------------------===//
 
 #include "Example.h"
 
@@ -23,7 +24,9 @@ ScheduleT example() {
 }
 
 std::string temporary(const std::string &name) {
-  return (std::filesystem::path(testing::TempDir()) / (std::to_string(getpid()) + "." + name)).string();
+  return (std::filesystem::path(testing::TempDir()) /
+          (std::to_string(getpid()) + "." + name))
+      .string();
 }
 
 void expectError(const rt::Result<ScheduleT> &result, const std::string &part) {
@@ -79,14 +82,17 @@ TEST(Load, SaveRefusesAnUnsoundSchedule) {
   s.commands[0]->stream = 9;
   rt::Status status = save(s, temporary("unsound.vdnn"));
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.message().find("stream 9"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("stream 9"), std::string::npos)
+      << status.message();
 }
 
 TEST(Load, SaveReportsAFolderThatDoesNotExist) {
   EXPECT_FALSE(save(example(), "/nonexistent/folder/plan.vdnn").ok());
 }
 
-TEST(Load, MissingFile) { expectError(load("/nonexistent.vdnn"), "'/nonexistent.vdnn'"); }
+TEST(Load, MissingFile) {
+  expectError(load("/nonexistent.vdnn"), "'/nonexistent.vdnn'");
+}
 
 TEST(Load, NotAFile) {
   expectError(load(testing::TempDir()), "not a file");
@@ -96,7 +102,8 @@ TEST(Load, NotAFile) {
 TEST(Load, EmptyAndForeignData) {
   expectError(parse(nullptr, 0), "0 bytes");
   const char text[] = "hello, this is no schedule at all";
-  expectError(parse(reinterpret_cast<const uint8_t *>(text), sizeof(text)), "identifier 'VDNN'");
+  expectError(parse(reinterpret_cast<const uint8_t *>(text), sizeof(text)),
+              "identifier 'VDNN'");
 }
 
 TEST(Load, OtherVersion) {
@@ -113,14 +120,16 @@ TEST(Load, OffsetBeyondTheFile) {
   expectError(parse(bytes.data(), bytes.size()), "damaged");
 }
 
-/// Ten thousand commands that are all the same table, which has ten thousand operands: unpacked, a hundred million.
+/// Ten thousand commands that are all the same table, which has ten thousand
+/// operands: unpacked, a hundred million.
 TEST(Load, SharedTablesDoNotMultiply) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<Operand> operands(10000);
   auto reads = builder.CreateVectorOfStructs(operands);
   CommandBuilder commandBuilder(builder);
   commandBuilder.add_reads(reads);
-  std::vector<flatbuffers::Offset<Command>> commands(10000, commandBuilder.Finish());
+  std::vector<flatbuffers::Offset<Command>> commands(10000,
+                                                     commandBuilder.Finish());
   auto commandVector = builder.CreateVector(commands);
   auto device = CreateDeviceDirect(builder, "cpu");
   ScheduleBuilder scheduleBuilder(builder);
@@ -128,13 +137,16 @@ TEST(Load, SharedTablesDoNotMultiply) {
   scheduleBuilder.add_target(device);
   scheduleBuilder.add_commands(commandVector);
   FinishScheduleBuffer(builder, scheduleBuilder.Finish());
-  expectError(parse(builder.GetBufferPointer(), builder.GetSize()), "share content");
+  expectError(parse(builder.GetBufferPointer(), builder.GetSize()),
+              "share content");
 }
 
 TEST(Load, JsonErrors) {
   expectError(parseJson("{"), "JSON");
   expectError(parseJson("{}"), "target");
-  expectError(parseJson(R"({"version": 1, "target": {"kind": "cpu"}, "unknown": 1})"), "unknown");
+  expectError(
+      parseJson(R"({"version": 1, "target": {"kind": "cpu"}, "unknown": 1})"),
+      "unknown");
   expectError(parseJson(std::string("{}\0", 3)), "zero byte");
   expectError(parseJson(std::string(100000, '[')), "JSON");
   expectError(parseJson("include \"/etc/passwd\"; {}"), "JSON");

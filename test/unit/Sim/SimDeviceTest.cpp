@@ -1,4 +1,5 @@
-//===- SimDeviceTest.cpp ------------------------------------------------------------------------------------===//
+//===- SimDeviceTest.cpp
+//------------------------------------------------------------------------------------===//
 
 #include "runtime/sim/SimDevice.h"
 
@@ -9,8 +10,9 @@ using namespace vdnn::rt;
 
 namespace {
 
-/// Compute and one stream per direction; commands: a kernel of 100 ns, and one copy each way, the first predicted, the
-/// second left to the link (1 byte per ns, latency 10 ns).
+/// Compute and one stream per direction; commands: a kernel of 100 ns, and one
+/// copy each way, the first predicted, the second left to the link (1 byte per
+/// ns, latency 10 ns).
 schedule::ScheduleT makeSchedule() {
   schedule::ScheduleT schedule;
   schedule.link = std::make_unique<schedule::LinkT>();
@@ -18,7 +20,8 @@ schedule::ScheduleT makeSchedule() {
   schedule.link->host_to_device_bytes_per_second = 1e9;
   schedule.link->duplex_factor = 1.0;
   schedule.link->latency_ns = 10;
-  for (auto [kind, ns] : {std::pair{schedule::CommandKind::Launch, 100}, std::pair{schedule::CommandKind::Copy, 70},
+  for (auto [kind, ns] : {std::pair{schedule::CommandKind::Launch, 100},
+                          std::pair{schedule::CommandKind::Copy, 70},
                           std::pair{schedule::CommandKind::Copy, 0}}) {
     auto command = std::make_unique<schedule::CommandT>();
     command->kind = kind;
@@ -33,7 +36,9 @@ protected:
   void SetUp() override {
     device = SimDevice::create(makeSchedule());
     std::vector<schedule::StreamT> streams(3);
-    ASSERT_TRUE(device->allocate(uint64_t{1} << 50, uint64_t{1} << 40, streams, 1).ok());
+    ASSERT_TRUE(
+        device->allocate(uint64_t{1} << 50, uint64_t{1} << 40, streams, 1)
+            .ok());
   }
 
   std::unique_ptr<SimDevice> device;
