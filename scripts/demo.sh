@@ -13,9 +13,9 @@ show() { printf '$ %s\n' "$(printf '%s ' "${@//$work\//}")"; "$@"; }
 
 say "1. VGG-16, batch 256, does not fit a 12 GB Titan X. The vDNN paper's policies, planned without a GPU:"
 show "$bin/vdnn-opt" test/models/vgg16.onnx --batch=256 --loss=cross_entropy --momentum=0 --device=titanx \
-  --policy=none --budget=12GB -o "$work/vgg16.mlir" || true
+  --policy=none --budget=12GiB -o "$work/vgg16.mlir" || true
 show "$bin/vdnn-opt" test/models/vgg16.onnx --batch=256 --loss=cross_entropy --momentum=0 --device=titanx \
-  --policy=all --kernels=memory --budget=12GB -o "$work/vgg16.mlir"
+  --policy=all --kernels=memory --budget=12GiB -o "$work/vgg16.mlir"
 say "   One line of the plan per tensor says what was decided, and why:"
 grep 'vdnn.tensor' "$work/vgg16.mlir" | grep ' offload ' | cut -c1-160 | head -6
 
@@ -23,7 +23,7 @@ say "2. A convolutional net exported from PyTorch, planned for this CPU: unplann
 /usr/bin/python3 test/e2e/digits_data.py "$work"
 train=(test/models/digits.onnx --batch=64 --loss=cross_entropy --momentum=0.9 --device=cpu --summary=text)
 show "$bin/vdnn-opt" "${train[@]}" --policy=none -o "$work/unplanned.mlir"
-show "$bin/vdnn-opt" "${train[@]}" --policy=all --budget=6MiB -o "$work/planned.mlir"
+show "$bin/vdnn-opt" "${train[@]}" --policy=all --budget=1100KiB -o "$work/planned.mlir"
 
 say "3. It trains on scikit-learn's handwritten digits"
 data=(--data "x=$work/train_x.npy" --data "labels=$work/train_y.npy" --shuffle 1)

@@ -32,7 +32,7 @@ def main():
                 [build / "bin/vdnn-opt", ROOT / f"test/models/{net}.onnx", f"--batch={batch}", "--loss=cross_entropy",
                  f"--policy={policy}", f"--sync={sync}", "--device=titanx", "--summary=none", "-o", plan],
                 check=True)
-            result = subprocess.run([build / "test-bin/vdnn-mutate", f"--max-mutants={args.mutants}", plan],
+            result = subprocess.run([build / "test-bin/vdnn-mutate", "--max-mutants", str(args.mutants), "--seconds", "15", plan],
                                     capture_output=True, text=True)
             print(f"{net:10} {policy:5} {sync:6} {result.stdout.strip() or result.stderr.strip()}", flush=True)
             failed += result.returncode != 0
