@@ -67,7 +67,7 @@ def run(command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build-dir", default="build")
-    parser.add_argument("--count", type=int, default=60, help="damaged files of each kind")
+    parser.add_argument("--count", type=int, default=12, help="damaged files of each kind")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     bins = (ROOT / args.build_dir / "bin").resolve()

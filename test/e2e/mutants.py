@@ -21,7 +21,7 @@ SYNCS = ["event", "layer"]
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build-dir", default="build")
-    parser.add_argument("--mutants", type=int, default=400, help="mutants per plan, sampled by seed")
+    parser.add_argument("--mutants", type=int, default=30, help="mutants per plan, sampled by seed")
     args = parser.parse_args()
     build = (ROOT / args.build_dir).resolve()
     failed = 0
