@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/backend/common/ConvShape.h"
 #include "runtime/backend/cpu/Dnnl.h"
 #include "runtime/backend/cpu/Factories.h"
 
@@ -15,7 +16,6 @@
 namespace vdnn::rt::cpu {
 
 using dnnl::memory;
-using schedule::Layout;
 using schedule::TypeT;
 
 namespace {
@@ -29,78 +29,16 @@ struct ConvDescs {
 
 } // namespace
 
-static Result<memory::dims> readSpatial(const schedule::KernelT &kernel,
-                                        const char *name, size_t length,
-                                        int64_t least) {
-  memory::dims values = schedule::getInts(kernel, name);
-  if (values.size() != length) {
-    return Error{"expected " + std::to_string(length) +
-                 " integers in attribute '" + name + "', found " +
-                 std::to_string(values.size())};
-  }
-  for (int64_t value : values) {
-    if (value < least || value > (1 << 30)) {
-      return Error{"attribute '" + std::string(name) + "' holds " +
-                   std::to_string(value) + ", expected at least " +
-                   std::to_string(least)};
-    }
-  }
-  return values;
-}
-
 /// Checks the three tensors against the attributes and describes them.
-static Result<ConvDescs> describe(const Request &request, const TypeT &x,
-                                  const TypeT &w, const TypeT &y,
-                                  const TypeT *bias) {
-  size_t rank = x.shape.size();
-  if (rank < 3 || rank > 5) {
-    return Error{"expected 1 to 3 spatial dimensions, found shape " +
-                 toString(x.shape)};
-  }
+static Result<ConvDescs> describe(const Request &request) {
   VDNN_TRY(expectAllF32(request));
-  VDNN_TRY(expectLayout(x, Layout::ChannelsLast, "x"));
-  VDNN_TRY(expectLayout(w, Layout::ChannelsLast, "w"));
-  VDNN_TRY(expectLayout(y, Layout::ChannelsLast, "y"));
-
-  size_t spatial = rank - 2;
-  Result<memory::dims> strides =
-      readSpatial(request.kernel, "strides", spatial, 1);
-  VDNN_TRY(strides.status());
-  Result<memory::dims> dilations =
-      readSpatial(request.kernel, "dilations", spatial, 1);
-  VDNN_TRY(dilations.status());
-  Result<memory::dims> pads =
-      readSpatial(request.kernel, "pads", 2 * spatial, 0);
-  VDNN_TRY(pads.status());
-  int64_t group = schedule::getInt(request.kernel, "group", 1);
-
-  if (w.shape.size() != rank || y.shape.size() != rank) {
-    return Error{"expected 'w' and 'y' of the rank of 'x', found shapes " +
-                 toString(w.shape) + " and " + toString(y.shape)};
-  }
-  int64_t channels = x.shape[1], outputs = w.shape[0];
-  if (group < 1 || channels % group != 0 || outputs % group != 0 ||
-      w.shape[1] != channels / group) {
-    return Error{"group " + std::to_string(group) +
-                 " does not fit 'x' of shape " + toString(x.shape) +
-                 " and 'w' of shape " + toString(w.shape)};
-  }
-  std::vector<int64_t> expected = {x.shape[0], outputs};
-  for (size_t i = 0; i < spatial; ++i) {
-    int64_t window = (w.shape[i + 2] - 1) * (*dilations)[i] + 1;
-    int64_t padded = x.shape[i + 2] + (*pads)[i] + (*pads)[spatial + i];
-    expected.push_back(padded < window ? 0
-                                       : (padded - window) / (*strides)[i] + 1);
-  }
-  VDNN_TRY(expectShape(y, expected, "y"));
-  if (countElements(expected) == 0 || countElements(w.shape) == 0) {
-    return Error{"a dimension is empty: 'w' has shape " + toString(w.shape) +
-                 ", 'y' " + toString(y.shape)};
-  }
-  if (bias) {
-    VDNN_TRY(expectShape(*bias, {outputs}, "bias"));
-  }
-
+  Result<ConvTypes> types = ConvTypes::of(request.kernel.kind, request.types);
+  VDNN_TRY(types.status());
+  const TypeT &x = *types->x, &w = *types->w, &y = *types->y;
+  const TypeT *bias = types->bias;
+  Result<ConvShape> shape = ConvShape::parse(request.kernel, x, w, y, bias);
+  VDNN_TRY(shape.status());
+  int64_t group = shape->group;
   ConvDescs descs;
   descs.x = toDnnl(x);
   descs.y = toDnnl(y);
@@ -116,12 +54,12 @@ static Result<ConvDescs> describe(const Request &request, const TypeT &x,
   if (bias) {
     descs.bias = toDnnl(*bias);
   }
-  descs.strides = *strides;
-  for (int64_t dilation : *dilations) {
+  descs.strides = shape->strides;
+  for (int64_t dilation : shape->dilations) {
     descs.dilations.push_back(dilation - 1);
   }
-  descs.padsBegin.assign(pads->begin(), pads->begin() + spatial);
-  descs.padsEnd.assign(pads->begin() + spatial, pads->end());
+  descs.padsBegin = shape->padsBegin;
+  descs.padsEnd = shape->padsEnd;
   return descs;
 }
 
@@ -177,12 +115,7 @@ static Result<Kernel> guarded(const std::function<Result<Kernel>()> &body) {
 }
 
 Result<Kernel> createConv(const Request &request) {
-  VDNN_TRY(expectArity(request, {2, 3, 1, 1}));
-  const TypeT *bias =
-      request.types.reads.size() == 3 ? request.types.reads[2] : nullptr;
-  Result<ConvDescs> c =
-      describe(request, *request.types.reads[0], *request.types.reads[1],
-               *request.types.writes[0], bias);
+  Result<ConvDescs> c = describe(request);
   VDNN_TRY(c.status());
   return guarded([&]() -> Result<Kernel> {
     dnnl::convolution_forward::desc operation = describeForward(*c);
@@ -196,7 +129,7 @@ Result<Kernel> createConv(const Request &request) {
         {DNNL_ARG_SRC, c->x, {Place::Read, 0}},
         {DNNL_ARG_WEIGHTS, desc.weights_desc(), w},
         {DNNL_ARG_DST, c->y, {Place::Write, 0}}};
-    if (bias) {
+    if (!c->bias.is_zero()) {
       arguments.push_back({DNNL_ARG_BIAS, c->bias, {Place::Read, 2}});
     }
     program->add(desc, std::move(arguments));
@@ -205,10 +138,7 @@ Result<Kernel> createConv(const Request &request) {
 }
 
 Result<Kernel> createConvBackwardData(const Request &request) {
-  VDNN_TRY(expectArity(request, {2, 2, 1, 1}));
-  Result<ConvDescs> c =
-      describe(request, *request.types.writes[0], *request.types.reads[1],
-               *request.types.reads[0], nullptr);
+  Result<ConvDescs> c = describe(request);
   VDNN_TRY(c.status());
   return guarded([&]() -> Result<Kernel> {
     dnnl::convolution_backward_data::desc operation(
@@ -229,21 +159,17 @@ Result<Kernel> createConvBackwardData(const Request &request) {
 }
 
 Result<Kernel> createConvBackwardFilter(const Request &request) {
-  VDNN_TRY(expectArity(request, {2, 2, 1, 2}));
-  const TypeT *bias =
-      request.types.writes.size() == 2 ? request.types.writes[1] : nullptr;
-  Result<ConvDescs> c =
-      describe(request, *request.types.reads[0], *request.types.writes[0],
-               *request.types.reads[1], bias);
+  Result<ConvDescs> c = describe(request);
   VDNN_TRY(c.status());
   return guarded([&]() -> Result<Kernel> {
     auto operation =
-        bias ? dnnl::convolution_backward_weights::desc(
-                   kDirect, c->x, c->wAny, c->bias, c->y, c->strides,
-                   c->dilations, c->padsBegin, c->padsEnd)
-             : dnnl::convolution_backward_weights::desc(
-                   kDirect, c->x, c->wAny, c->y, c->strides, c->dilations,
-                   c->padsBegin, c->padsEnd);
+        !c->bias.is_zero()
+            ? dnnl::convolution_backward_weights::desc(
+                  kDirect, c->x, c->wAny, c->bias, c->y, c->strides,
+                  c->dilations, c->padsBegin, c->padsEnd)
+            : dnnl::convolution_backward_weights::desc(
+                  kDirect, c->x, c->wAny, c->y, c->strides, c->dilations,
+                  c->padsBegin, c->padsEnd);
     dnnl::primitive_attr attributes = dnnlAttributes();
     dnnl::convolution_forward::primitive_desc hint = makeHint(*c);
     dnnl::convolution_backward_weights::primitive_desc desc(
@@ -257,7 +183,7 @@ Result<Kernel> createConvBackwardFilter(const Request &request) {
         {DNNL_ARG_SRC, c->x, {Place::Read, 0}},
         {DNNL_ARG_DIFF_DST, c->y, {Place::Read, 1}},
         {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), dw}};
-    if (bias) {
+    if (!c->bias.is_zero()) {
       arguments.push_back({DNNL_ARG_DIFF_BIAS, c->bias, {Place::Write, 1}});
     }
     program->add(desc, std::move(arguments));

@@ -48,36 +48,6 @@ Status CpuDevice::allocate(uint64_t deviceBytes, uint64_t hostBytes,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-static Status checkInPlace(const Kernel &kernel,
-                           const schedule::KernelT &description,
-                           std::span<const schedule::InPlace> pairs) {
-  for (const schedule::InPlace &pair : pairs) {
-    auto isPair = [&](const schedule::InPlace &known) {
-      return known.read() == pair.read() && known.write() == pair.write();
-    };
-    if (std::none_of(kernel.inPlace.begin(), kernel.inPlace.end(), isPair)) {
-      return Error{"kernel '" + description.kind + "': result " +
-                   std::to_string(pair.write()) +
-                   " cannot be computed in place of operand " +
-                   std::to_string(pair.read())};
-    }
-  }
-  return {};
-}
-
-static Result<std::vector<uint64_t>>
-bytesOf(std::span<const schedule::TypeT *const> types) {
-  std::vector<uint64_t> bytes;
-  for (const schedule::TypeT *type : types) {
-    Result<uint64_t> size = schedule::typeBytes(*type);
-    if (!size) {
-      return size.error();
-    }
-    bytes.push_back(*size);
-  }
-  return bytes;
-}
-
 Status CpuDevice::prepare(uint32_t command, const schedule::KernelT &kernel,
                           const LaunchTypes &types,
                           std::span<const schedule::InPlace> inPlace,
@@ -90,7 +60,7 @@ Status CpuDevice::prepare(uint32_t command, const schedule::KernelT &kernel,
   ThreadScope scope(threads_);
   Result<Kernel> created = createKernel({kernel, types, threads_});
   VDNN_TRY(created.status());
-  VDNN_TRY(checkInPlace(*created, kernel, inPlace));
+  VDNN_TRY(expectInPlace(inPlace, created->inPlace, kernel.kind));
   if (created->workspaceBytes > workspaceBytes) {
     return Error{"kernel '" + kernel.kind + "': needs " +
                  std::to_string(created->workspaceBytes) +

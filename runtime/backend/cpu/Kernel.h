@@ -10,6 +10,7 @@
 #ifndef VDNN_RUNTIME_BACKEND_CPU_KERNEL_H
 #define VDNN_RUNTIME_BACKEND_CPU_KERNEL_H
 
+#include "runtime/backend/common/Checks.h"
 #include "runtime/exec/Device.h"
 
 #include <cstdint>
@@ -72,60 +73,16 @@ const std::vector<TableEntry> &kernelTable();
 /// Looks the kind up and calls its factory; errors name the kernel.
 Result<Kernel> createKernel(const Request &request);
 
-//===- checks that factories share ----------------------------------------===//
+// The checks of runtime/backend/common, on a request.
+using namespace backend;
 
-/// How many operands and results a kernel takes.
-struct Arity {
-  size_t minReads, maxReads, minWrites, maxWrites;
-};
-Status expectArity(const Request &request, Arity arity);
-Status expectElement(const schedule::TypeT &type, schedule::ElementType element,
-                     const char *what);
-Status expectLayout(const schedule::TypeT &type, schedule::Layout layout,
-                    const char *what);
-Status expectShape(const schedule::TypeT &type,
-                   const std::vector<int64_t> &shape, const char *what);
-Status expectSameType(const schedule::TypeT &type, const schedule::TypeT &other,
-                      const char *what);
-
-/// Element type F32 for all reads and writes but those that `except` lists
-/// (reads first, then writes).
-Status expectAllF32(const Request &request,
-                    std::initializer_list<size_t> except = {});
-
-std::string toString(const std::vector<int64_t> &shape);
-
-int64_t countElements(const std::vector<int64_t> &shape);
-
-/// The dimensions of a type in the order of memory, outermost first: {0, 1, 2,
-/// 3}, or {0, 2, 3, 1} where channels are last.
-std::vector<size_t> memoryOrder(const schedule::TypeT &type);
-
-/// The stride of each logical dimension, in elements.
-std::vector<int64_t> memoryStrides(const schedule::TypeT &type);
-
-/// Offsets of parts of a workspace, each aligned to 64 bytes.
-class WorkspacePlan {
-public:
-  uint64_t add(uint64_t bytes) {
-    uint64_t offset = (bytes_ + 63) / 64 * 64;
-    bytes_ = offset + bytes;
-    return offset;
-  }
-  uint64_t bytes() const { return bytes_; }
-
-private:
-  uint64_t bytes_ = 0;
-};
-
-/// Returns the error of a Status from a function that returns a Result or a
-/// Status.
-#define VDNN_TRY(expression)                                                   \
-  do {                                                                         \
-    if (::vdnn::rt::Status status_ = (expression); !status_.ok()) {            \
-      return status_.error();                                                  \
-    }                                                                          \
-  } while (false)
+inline Status expectArity(const Request &request, Arity arity) {
+  return backend::expectArity(request.types, arity);
+}
+inline Status expectAllF32(const Request &request,
+                           std::initializer_list<size_t> except = {}) {
+  return backend::expectAllF32(request.types, except);
+}
 
 } // namespace vdnn::rt::cpu
 

@@ -1,12 +1,12 @@
 //===- MatMul.cpp - matrix product ----------------------------------------===//
 
+#include "runtime/backend/common/MatMulShape.h"
 #include "runtime/backend/cpu/Dnnl.h"
 #include "runtime/backend/cpu/Factories.h"
 
 namespace vdnn::rt::cpu {
 
 using dnnl::memory;
-using schedule::TypeT;
 
 /// A batch of matrices, `rows` x `columns` after the transposition.
 static memory::desc describe(int64_t batch, int64_t rows, int64_t columns,
@@ -17,34 +17,10 @@ static memory::desc describe(int64_t batch, int64_t rows, int64_t columns,
 }
 
 Result<Kernel> createMatMul(const Request &request) {
-  VDNN_TRY(expectArity(request, {2, 3, 1, 1}));
   VDNN_TRY(expectAllF32(request));
-  const TypeT &a = *request.types.reads[0], &b = *request.types.reads[1],
-              &y = *request.types.writes[0];
-  size_t rank = a.shape.size();
-  if (rank < 2 || b.shape.size() != rank) {
-    return Error{"expected 'a' and 'b' of one rank, at least 2, found shapes " +
-                 toString(a.shape) + " and " + toString(b.shape)};
-  }
-  VDNN_TRY(expectLayout(a, schedule::Layout::RowMajor, "a"));
-  VDNN_TRY(expectLayout(b, schedule::Layout::RowMajor, "b"));
-  VDNN_TRY(expectLayout(y, schedule::Layout::RowMajor, "y"));
-  bool transposeA = schedule::getInt(request.kernel, "transpose_a") != 0;
-  bool transposeB = schedule::getInt(request.kernel, "transpose_b") != 0;
-  int64_t m = a.shape[rank - (transposeA ? 1 : 2)],
-          k = a.shape[rank - (transposeA ? 2 : 1)];
-  int64_t n = b.shape[rank - (transposeB ? 2 : 1)];
-  std::vector<int64_t> batchShape(a.shape.begin(), a.shape.end() - 2);
-  std::vector<int64_t> expectedB = batchShape, expectedY = batchShape;
-  expectedB.insert(expectedB.end(), {transposeB ? n : k, transposeB ? k : n});
-  expectedY.insert(expectedY.end(), {m, n});
-  VDNN_TRY(expectShape(b, expectedB, "b"));
-  VDNN_TRY(expectShape(y, expectedY, "y"));
-  bool hasBias = request.types.reads.size() == 3;
-  if (hasBias) {
-    VDNN_TRY(expectShape(*request.types.reads[2], {n}, "bias"));
-  }
-  int64_t batch = countElements(batchShape);
+  Result<MatMulShape> shape = MatMulShape::parse(request.kernel, request.types);
+  VDNN_TRY(shape.status());
+  auto [batch, m, n, k, transposeA, transposeB, hasBias] = *shape;
 
   Result<Kernel> kernel = Error{};
   VDNN_TRY(catchDnnl([&] {

@@ -2,7 +2,7 @@
 
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
-#include "runtime/backend/cpu/PoolShape.h"
+#include "runtime/backend/cpu/PoolLoops.h"
 
 namespace vdnn::rt::cpu {
 
@@ -45,10 +45,9 @@ static void addDivided(float *dx, const float *dy, float divisor,
 template <typename Body>
 static void forInputs(const PoolShape &s, unsigned threads, float *dx,
                       const Body &body) {
-  parallelFor(threads, s.batch * s.inPixels() * s.blocks(), [&](int64_t item) {
-    int64_t row = item / s.blocks(),
-            first = item % s.blocks() * PoolShape::kBlock;
-    int64_t count = std::min(PoolShape::kBlock, s.channels - first);
+  parallelFor(threads, s.batch * s.inPixels() * blocks(s), [&](int64_t item) {
+    int64_t row = item / blocks(s), first = item % blocks(s) * kBlock;
+    int64_t count = std::min(kBlock, s.channels - first);
     float *target = dx + row * s.channels + first;
     std::fill_n(target, count, 0.0f);
     body(target, row / s.inPixels() * s.outPixels(),

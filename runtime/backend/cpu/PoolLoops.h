@@ -1,40 +1,20 @@
-//===- PoolShape.h - a pool's geometry ------------------------------------===//
+//===- PoolLoops.h - loops over a pool's windows --------------------------===//
 
-#ifndef VDNN_RUNTIME_BACKEND_CPU_POOLSHAPE_H
-#define VDNN_RUNTIME_BACKEND_CPU_POOLSHAPE_H
+#ifndef VDNN_RUNTIME_BACKEND_CPU_POOLLOOPS_H
+#define VDNN_RUNTIME_BACKEND_CPU_POOLLOOPS_H
 
+#include "runtime/backend/common/PoolShape.h"
 #include "runtime/backend/cpu/Kernel.h"
-
-#include <array>
 
 namespace vdnn::rt::cpu {
 
-struct PoolShape {
-  using Extent = std::array<int64_t, 3>;
+/// Channels that one work item handles: rows of this many floats stay in the
+/// first-level cache.
+inline constexpr int64_t kBlock = 256;
 
-  /// Channels that one work item handles: rows of this many floats stay in the
-  /// first-level cache.
-  static constexpr int64_t kBlock = 256;
-
-  int64_t batch = 1, channels = 1;
-  Extent in = {1, 1, 1}, out = {1, 1, 1};
-  Extent kernel = {1, 1, 1}, stride = {1, 1, 1}, dilation = {1, 1, 1};
-  Extent padBegin = {0, 0, 0}, padEnd = {0, 0, 0};
-
-  /// Reads attributes `kernel`, `strides`, `pads` and, if `dilated`,
-  /// `dilations`; checks `out` against `in`.
-  static Result<PoolShape> parse(const schedule::KernelT &kernel,
-                                 const schedule::TypeT &in,
-                                 const schedule::TypeT &out, bool dilated);
-
-  int64_t windowSize() const { return kernel[0] * kernel[1] * kernel[2]; }
-  int64_t inPixels() const { return in[0] * in[1] * in[2]; }
-  int64_t outPixels() const { return out[0] * out[1] * out[2]; }
-  int64_t blocks() const { return (channels + kBlock - 1) / kBlock; }
-
-  /// What a mean over the window at `at` divides by.
-  int64_t divisor(const Extent &at, bool includePad) const;
-};
+inline int64_t blocks(const PoolShape &s) {
+  return (s.channels + kBlock - 1) / kBlock;
+}
 
 /// A pixel's coordinates from its number in row-major order.
 inline PoolShape::Extent unflatten(int64_t pixel,
