@@ -1,5 +1,5 @@
 # Sets VDNN_HAS_CUDA: whether the CUDA backend is built.
-#   VDNN_ENABLE_CUDA=AUTO   where a CUDA compiler and toolkit are found (the default)
+#   VDNN_ENABLE_CUDA=AUTO   where a CUDA compiler, toolkit and cuDNN are found (the default)
 #   VDNN_ENABLE_CUDA=ON     always: what is missing is an error
 #   VDNN_ENABLE_CUDA=OFF    never: nothing is looked for
 
@@ -14,13 +14,15 @@ macro(vdnn_detect_cuda result)
     include(CheckLanguage)
     check_language(CUDA)
     find_package(CUDAToolkit QUIET)
-    if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND)
+    find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+    find_library(CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
+    if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND AND CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY)
       enable_language(CUDA)
       set(${result} ON)
       message(STATUS "CUDA: found ${CUDAToolkit_VERSION}, compiler ${CMAKE_CUDA_COMPILER}")
     elseif(NOT VDNN_ENABLE_CUDA STREQUAL "AUTO")
-      message(FATAL_ERROR "VDNN_ENABLE_CUDA=${VDNN_ENABLE_CUDA}, but no CUDA compiler and toolkit are found: "
-                          "set CMAKE_CUDA_COMPILER and CUDAToolkit_ROOT, or VDNN_ENABLE_CUDA=OFF")
+      message(FATAL_ERROR "VDNN_ENABLE_CUDA=${VDNN_ENABLE_CUDA}, but no CUDA compiler, toolkit and cuDNN are found: "
+                          "set CMAKE_CUDA_COMPILER, CUDAToolkit_ROOT, CUDNN_INCLUDE_DIR and CUDNN_LIBRARY, or VDNN_ENABLE_CUDA=OFF")
     else()
       message(STATUS "CUDA: not found; the CUDA backend is not built")
     endif()

@@ -85,6 +85,20 @@ public:
   /// Waits until all queued work has finished and returns its first error.
   virtual Status synchronize() = 0;
 
+  /// Whether the device can keep the work of a step and queue it again at once
+  /// (a CUDA graph).
+  virtual bool canCapture() const { return false; }
+
+  /// Calls `submit`, which queues the work of one step, and keeps that work
+  /// instead of doing it. Only while no work is queued, and once every kernel
+  /// has run: libraries load code at a kernel's first run.
+  virtual Status capture(const std::function<Status()> & /*submit*/) {
+    return Error{"the device cannot capture a step"};
+  }
+
+  /// Queues the captured step.
+  virtual Status replay() { return Error{"no step is captured"}; }
+
   //===--- outside the plan: loading, saving, debug modes
   //-------------------------------------------------===//
 

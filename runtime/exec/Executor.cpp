@@ -153,13 +153,11 @@ Status Executor::runSteps(uint64_t count) {
     }
   }
   for (uint64_t step = 0; step < count; ++step) {
-    for (uint32_t i = 0; i < schedule_.commands.size(); ++i) {
-      if (Status status = submit(i); !status) {
-        // The command's own error is the one to report; what was queued still
-        // has to end before anybody reads memory.
-        static_cast<void>(device_->synchronize().ok());
-        return status;
-      }
+    if (Status status = runStep(); !status) {
+      // The command's own error is the one to report; what was queued still
+      // has to end before anybody reads memory.
+      static_cast<void>(device_->synchronize().ok());
+      return status;
     }
   }
   if (Status status = device_->synchronize(); !status) {
@@ -167,6 +165,35 @@ Status Executor::runSteps(uint64_t count) {
   }
   for (Observer *observer : observers_) {
     if (Status status = observer->stepEnds(schedule_, *device_); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+/// Queues one step.
+Status Executor::runStep() {
+  bool captures = capture_ && observers_.empty() && device_->canCapture();
+  if (!captures || !warm_) {
+    warm_ = true;
+    return submitStep();
+  }
+  if (!captured_) {
+    if (Status status = device_->synchronize(); !status) {
+      return status;
+    }
+    if (Status status = device_->capture([this] { return submitStep(); });
+        !status) {
+      return status;
+    }
+    captured_ = true;
+  }
+  return device_->replay();
+}
+
+Status Executor::submitStep() {
+  for (uint32_t i = 0; i < schedule_.commands.size(); ++i) {
+    if (Status status = submit(i); !status) {
       return status;
     }
   }

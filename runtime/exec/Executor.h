@@ -40,6 +40,10 @@ public:
   /// Observers are called in this order.
   void observe(Observer &observer) { observers_.push_back(&observer); }
 
+  /// Whether steps after the first are captured and replayed, where the device
+  /// can do that and nobody observes. On from the start.
+  void setCapture(bool capture) { capture_ = capture; }
+
   /// Submits one step and waits for its end. After an error nothing more can be
   /// run.
   Status step() { return steps(1); }
@@ -76,6 +80,8 @@ private:
 
   Status prepare();
   Status runSteps(uint64_t count);
+  Status runStep();
+  Status submitStep();
   Status prepareLaunch(uint32_t index);
   Status submit(uint32_t index);
   Status submitLaunch(uint32_t index, const schedule::CommandT &command);
@@ -86,6 +92,9 @@ private:
   std::vector<Observer *> observers_;
   std::vector<Launch> launches_; // by command
   bool failed_ = false;
+  bool capture_ = true;
+  bool warm_ = false;     // every kernel has run
+  bool captured_ = false; // the device keeps the step
 };
 
 /// Whether a step changes persistent tensors, as training does.

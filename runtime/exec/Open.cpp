@@ -3,6 +3,7 @@
 
 #include "runtime/exec/Open.h"
 
+#include "runtime/backend/plugin/Plugin.h"
 #include "runtime/sim/SimDevice.h"
 
 #include <filesystem>
@@ -10,11 +11,12 @@
 namespace vdnn::rt {
 
 std::vector<std::string> deviceKinds() {
+  std::vector<std::string> kinds;
 #ifdef VDNN_HAS_CPU
-  return {"cpu", "sim"};
-#else
-  return {"sim"};
+  kinds.push_back("cpu");
 #endif
+  kinds.insert(kinds.end(), {"cuda", "sim"});
+  return kinds;
 }
 
 Result<std::unique_ptr<Device>> openDevice(const std::string &kind,
@@ -28,6 +30,10 @@ Result<std::unique_ptr<Device>> openDevice(const std::string &kind,
   }
   if (wanted == "sim") {
     return std::unique_ptr<Device>(SimDevice::create(schedule));
+  }
+  if (wanted == "cuda") {
+    Result<const Plugin *> plugin = loadPlugin("cuda");
+    return plugin ? (*plugin)->createDevice() : plugin.error();
   }
 #ifdef VDNN_HAS_CPU
   if (wanted == "cpu") {

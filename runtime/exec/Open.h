@@ -10,8 +10,9 @@
 
 namespace vdnn::rt {
 
-/// The kinds of device that this build has: "cpu" where there is a backend for
-/// it, "sim" always.
+/// The kinds of device that a plan can be opened on: "cpu" where this build has
+/// a backend for it, "cuda", whose backend is loaded when it is asked for, and
+/// "sim".
 std::vector<std::string> deviceKinds();
 
 /// The device of that kind, or of the plan's kind where `kind` is empty.

@@ -1,0 +1,396 @@
+//===- CudaDevice.cpp - an NVIDIA GPU as a device -------------------------===//
+
+#include "runtime/backend/cuda/CudaDevice.h"
+
+#include "runtime/backend/cuda/kernels/Delay.h"
+#include "runtime/support/Format.h"
+
+#include <cstring>
+
+namespace vdnn::rt::cuda {
+
+Result<std::unique_ptr<Device>> CudaDevice::create() {
+  int count = 0;
+  if (cudaError_t code = cudaGetDeviceCount(&count);
+      code != cudaSuccess || count == 0) {
+    return Error{
+        std::string("there is no NVIDIA GPU that can be used: ") +
+        cudaGetErrorString(code == cudaSuccess ? cudaErrorNoDevice : code)};
+  }
+  VDNN_CUDA(cudaSetDevice(0));
+  Result<std::string> json = readDeviceProperties();
+  VDNN_TRY(json.status());
+  Result<Properties> properties = Properties::parse(*json);
+  VDNN_TRY(properties.status());
+  std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(*properties)));
+  VDNN_CUDA(cudnnCreate(&device->context_.cudnn));
+  VDNN_CUDA(cublasLtCreate(&device->context_.cublasLt));
+  VDNN_CUDA(cudaHostAlloc(&device->failure_, sizeof(int), cudaHostAllocMapped));
+  *device->failure_ = NoFailure;
+  VDNN_CUDA(
+      cudaHostGetDevicePointer(&device->context_.failure, device->failure_, 0));
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+CudaDevice::~CudaDevice() {
+  // Nothing can be done about errors here, and an earlier one is known.
+  cudaDeviceSynchronize();
+  prepared_.clear();
+  if (graph_) {
+    cudaGraphExecDestroy(graph_);
+  }
+  for (cudaEvent_t event : events_) {
+    cudaEventDestroy(event);
+  }
+  for (cudaEvent_t event : forks_) {
+    cudaEventDestroy(event);
+  }
+  for (cudaStream_t stream : streams_) {
+    cudaStreamDestroy(stream);
+  }
+  cudaFree(device_);
+  cudaFreeHost(failure_);
+  if (context_.cublasLt) {
+    cublasLtDestroy(context_.cublasLt);
+  }
+  if (context_.cudnn) {
+    cudnnDestroy(context_.cudnn);
+  }
+}
+
+Status CudaDevice::allocate(uint64_t deviceBytes, uint64_t hostBytes,
+                            std::span<const schedule::StreamT> streams,
+                            uint32_t eventCount) {
+  if (allocated_) {
+    return Error{
+        "the device is allocated already; create one device per schedule"};
+  }
+  if (deviceBytes > 0) {
+    cudaError_t code = cudaMalloc(&device_, deviceBytes);
+    if (code == cudaErrorMemoryAllocation) {
+      cudaGetLastError(); // Not sticky: the next call must not see it.
+      size_t free = 0, total = 0;
+      VDNN_CUDA(cudaMemGetInfo(&free, &total));
+      return Error{"the device arena of " + formatBytes(deviceBytes) +
+                   " does not fit: " + formatBytes(free) + " of " +
+                   formatBytes(total) +
+                   " are free; plan with a smaller --budget, or end what else "
+                   "uses the GPU"};
+    }
+    VDNN_CUDA(code);
+    deviceBytes_ = deviceBytes;
+  }
+  VDNN_TRY(host_.allocate(hostBytes));
+  for (size_t i = 0; i < streams.size(); ++i) {
+    streams_.push_back(nullptr);
+    VDNN_CUDA(
+        cudaStreamCreateWithFlags(&streams_.back(), cudaStreamNonBlocking));
+  }
+  auto addEvent = [](std::vector<cudaEvent_t> &events) {
+    events.push_back(nullptr);
+    return toStatus(
+        cudaEventCreateWithFlags(&events.back(), cudaEventDisableTiming),
+        "cudaEventCreateWithFlags");
+  };
+  for (uint32_t i = 0; i < eventCount; ++i) {
+    VDNN_TRY(addEvent(events_));
+  }
+  for (size_t i = 0; i <= streams.size(); ++i) {
+    VDNN_TRY(addEvent(forks_));
+  }
+  recorded_.resize(eventCount);
+  allocated_ = true;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Status CudaDevice::prepare(uint32_t command, const schedule::KernelT &kernel,
+                           const LaunchTypes &types,
+                           std::span<const schedule::InPlace> inPlace,
+                           uint64_t workspaceBytes) {
+  VDNN_TRY(error_);
+  Result<std::vector<uint64_t>> readBytes = bytesOf(types.reads),
+                                writeBytes = bytesOf(types.writes);
+  VDNN_TRY(readBytes.status());
+  VDNN_TRY(writeBytes.status());
+  Result<Kernel> created = createKernel({kernel, types, properties_});
+  VDNN_TRY(created.status());
+  VDNN_TRY(expectInPlace(inPlace, created->inPlace, kernel.kind));
+  if (created->workspaceBytes > workspaceBytes) {
+    return Error{"kernel '" + kernel.kind + "': needs " +
+                 std::to_string(created->workspaceBytes) +
+                 " bytes of workspace, the plan gives " +
+                 std::to_string(workspaceBytes) +
+                 "; plan again for this machine"};
+  }
+  if (created->build) {
+    if (Status status = created->build(context_); !status) {
+      return Error{"kernel '" + kernel.kind + "': " + status.message()};
+    }
+  }
+  Prepared prepared{std::move(*created),
+                    kernel.kind,
+                    std::move(*readBytes),
+                    std::move(*writeBytes),
+                    std::vector<void *>(types.reads.size()),
+                    std::vector<void *>(types.writes.size())};
+  prepared_.insert_or_assign(command, std::move(prepared));
+  return {};
+}
+
+Status CudaDevice::launch(uint32_t stream, uint32_t command,
+                          const LaunchArguments &arguments) {
+  VDNN_TRY(check(stream));
+  auto found = prepared_.find(command);
+  if (found == prepared_.end()) {
+    return Error{"command " + std::to_string(command) +
+                 " is launched before it is prepared"};
+  }
+  Prepared &prepared = found->second;
+  if (arguments.reads.size() != prepared.reads.size() ||
+      arguments.writes.size() != prepared.writes.size()) {
+    return Error{"kernel '" + prepared.kind +
+                 "' is launched with another number of operands than it was "
+                 "prepared with"};
+  }
+  for (size_t i = 0; i < prepared.reads.size(); ++i) {
+    VDNN_TRY(checkRange(schedule::Arena::Device, arguments.reads[i],
+                        prepared.readBytes[i], prepared.kind.c_str()));
+    prepared.reads[i] = device_ + arguments.reads[i];
+  }
+  for (size_t i = 0; i < prepared.writes.size(); ++i) {
+    VDNN_TRY(checkRange(schedule::Arena::Device, arguments.writes[i],
+                        prepared.writeBytes[i], prepared.kind.c_str()));
+    prepared.writes[i] = device_ + arguments.writes[i];
+  }
+  if (arguments.workspaceBytes < prepared.kernel.workspaceBytes) {
+    return Error{"kernel '" + prepared.kind + "': needs " +
+                 std::to_string(prepared.kernel.workspaceBytes) +
+                 " bytes of workspace, the launch gives " +
+                 std::to_string(arguments.workspaceBytes)};
+  }
+  VDNN_TRY(checkRange(schedule::Arena::Device, arguments.workspace,
+                      prepared.kernel.workspaceBytes, prepared.kind.c_str()));
+  Status status = prepared.kernel.run(
+      context_, {prepared.reads, prepared.writes, device_ + arguments.workspace,
+                 streams_[stream]});
+  if (!status) {
+    return keep(Error{"kernel '" + prepared.kind + "': " + status.message()});
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Copies and events
+//===----------------------------------------------------------------------===//
+
+Status CudaDevice::keep(Status status) {
+  if (!status && error_) {
+    error_ = status;
+  }
+  return status;
+}
+
+Status CudaDevice::check(uint32_t stream) const {
+  VDNN_TRY(error_);
+  if (stream >= streams_.size()) {
+    return Error{"stream " + std::to_string(stream) +
+                 " does not exist, there are " +
+                 std::to_string(streams_.size())};
+  }
+  return {};
+}
+
+Status CudaDevice::checkRange(schedule::Arena arena, uint64_t offset,
+                              uint64_t bytes, const char *what) const {
+  bool onDevice = arena == schedule::Arena::Device;
+  uint64_t size = onDevice ? deviceBytes_ : host_.bytes();
+  if (offset > size || bytes > size - offset) {
+    return Error{std::string("'") + what + "' reaches outside the " +
+                 (onDevice ? "device" : "host") + " arena of " +
+                 std::to_string(size) + " bytes: " + std::to_string(bytes) +
+                 " bytes at offset " + std::to_string(offset)};
+  }
+  return {};
+}
+
+std::byte *CudaDevice::address(schedule::Arena arena, uint64_t offset) const {
+  return (arena == schedule::Arena::Device ? device_ : host_.data()) + offset;
+}
+
+Status CudaDevice::copyToHost(uint32_t stream, uint64_t hostOffset,
+                              uint64_t deviceOffset, uint64_t bytes) {
+  VDNN_TRY(check(stream));
+  VDNN_TRY(checkRange(schedule::Arena::Host, hostOffset, bytes, "copy"));
+  VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, bytes, "copy"));
+  return keep(toStatus(
+      cudaMemcpyAsync(host_.data() + hostOffset, device_ + deviceOffset, bytes,
+                      cudaMemcpyDeviceToHost, streams_[stream]),
+      "copy to the host"));
+}
+
+Status CudaDevice::copyToDevice(uint32_t stream, uint64_t deviceOffset,
+                                uint64_t hostOffset, uint64_t bytes) {
+  VDNN_TRY(check(stream));
+  VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, bytes, "copy"));
+  VDNN_TRY(checkRange(schedule::Arena::Host, hostOffset, bytes, "copy"));
+  return keep(toStatus(
+      cudaMemcpyAsync(device_ + deviceOffset, host_.data() + hostOffset, bytes,
+                      cudaMemcpyHostToDevice, streams_[stream]),
+      "copy to the device"));
+}
+
+Status CudaDevice::record(uint32_t stream, uint32_t event) {
+  VDNN_TRY(check(stream));
+  if (event >= events_.size()) {
+    return Error{"event " + std::to_string(event) +
+                 " does not exist, there are " +
+                 std::to_string(events_.size())};
+  }
+  recorded_[event] = true;
+  return keep(toStatus(cudaEventRecord(events_[event], streams_[stream]),
+                       "cudaEventRecord"));
+}
+
+Status CudaDevice::wait(uint32_t stream, uint32_t event) {
+  VDNN_TRY(check(stream));
+  if (event >= events_.size()) {
+    return Error{"event " + std::to_string(event) +
+                 " does not exist, there are " +
+                 std::to_string(events_.size())};
+  }
+  if (!recorded_[event]) {
+    return Error{"event " + std::to_string(event) +
+                 " is waited for before it is recorded"};
+  }
+  return keep(toStatus(cudaStreamWaitEvent(streams_[stream], events_[event], 0),
+                       "cudaStreamWaitEvent"));
+}
+
+Status CudaDevice::synchronize() {
+  Status status = toStatus(cudaDeviceSynchronize(), "the GPU's work");
+  if (status && *failure_ == LabelOutOfRange) {
+    status = Error{"a label is neither a class nor the ignored index"};
+  }
+  static_cast<void>(keep(std::move(status)));
+  return error_;
+}
+
+//===----------------------------------------------------------------------===//
+// One graph per step
+//===----------------------------------------------------------------------===//
+
+/// All streams begin after the first one and it ends after all of them, which
+/// makes them branches of one graph.
+Status CudaDevice::forkAndSubmit(const std::function<Status()> &submit) {
+  VDNN_CUDA(cudaEventRecord(forks_[0], streams_[0]));
+  for (size_t i = 1; i < streams_.size(); ++i) {
+    VDNN_CUDA(cudaStreamWaitEvent(streams_[i], forks_[0], 0));
+  }
+  VDNN_TRY(submit());
+  for (size_t i = 1; i < streams_.size(); ++i) {
+    VDNN_CUDA(cudaEventRecord(forks_[i], streams_[i]));
+    VDNN_CUDA(cudaStreamWaitEvent(streams_[0], forks_[i], 0));
+  }
+  return {};
+}
+
+Status CudaDevice::capture(const std::function<Status()> &submit) {
+  VDNN_TRY(check(0));
+  VDNN_CUDA(
+      cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal));
+  Status status = forkAndSubmit(submit);
+  cudaGraph_t graph = nullptr;
+  Status ended = toStatus(cudaStreamEndCapture(streams_[0], &graph),
+                          "cudaStreamEndCapture");
+  if (status && ended) {
+    ended = toStatus(cudaGraphInstantiate(&graph_, graph, 0),
+                     "cudaGraphInstantiate");
+  }
+  if (graph) {
+    cudaGraphDestroy(graph);
+  }
+  return keep(status ? ended : status);
+}
+
+Status CudaDevice::replay() {
+  VDNN_TRY(check(0));
+  if (!graph_) {
+    return Error{"no step is captured"};
+  }
+  return keep(
+      toStatus(cudaGraphLaunch(graph_, streams_[0]), "cudaGraphLaunch"));
+}
+
+//===----------------------------------------------------------------------===//
+// Outside the plan
+//===----------------------------------------------------------------------===//
+
+Status CudaDevice::upload(uint64_t deviceOffset,
+                          std::span<const std::byte> source) {
+  VDNN_TRY(error_);
+  VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, source.size(),
+                      "upload"));
+  return keep(toStatus(cudaMemcpy(device_ + deviceOffset, source.data(),
+                                  source.size(), cudaMemcpyHostToDevice),
+                       "upload"));
+}
+
+Status CudaDevice::download(uint64_t deviceOffset,
+                            std::span<std::byte> destination) {
+  VDNN_TRY(error_);
+  VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, destination.size(),
+                      "download"));
+  return keep(toStatus(cudaMemcpy(destination.data(), device_ + deviceOffset,
+                                  destination.size(), cudaMemcpyDeviceToHost),
+                       "download"));
+}
+
+Status CudaDevice::tap(uint32_t stream, schedule::Arena arena, uint64_t offset,
+                       std::span<std::byte> destination) {
+  VDNN_TRY(check(stream));
+  VDNN_TRY(checkRange(arena, offset, destination.size(), "tap"));
+  return keep(toStatus(
+      cudaMemcpyAsync(destination.data(), address(arena, offset),
+                      destination.size(), cudaMemcpyDefault, streams_[stream]),
+      "tap"));
+}
+
+Status CudaDevice::fill(uint32_t stream, schedule::Arena arena, uint64_t offset,
+                        uint64_t bytes, std::byte value) {
+  VDNN_TRY(check(stream));
+  VDNN_TRY(checkRange(arena, offset, bytes, "fill"));
+  std::byte *destination = address(arena, offset);
+  int byte = std::to_integer<int>(value);
+  if (arena == schedule::Arena::Device) {
+    return keep(toStatus(
+        cudaMemsetAsync(destination, byte, bytes, streams_[stream]), "fill"));
+  }
+  return callback(stream, [=] { std::memset(destination, byte, bytes); });
+}
+
+Status CudaDevice::delay(uint32_t stream, uint64_t nanoseconds) {
+  VDNN_TRY(check(stream));
+  return keep(toStatus(launchDelay(nanoseconds, streams_[stream]), "delay"));
+}
+
+Status CudaDevice::callback(uint32_t stream, std::function<void()> mark) {
+  VDNN_TRY(check(stream));
+  auto call = [](void *argument) {
+    std::unique_ptr<std::function<void()>> owned(
+        static_cast<std::function<void()> *>(argument));
+    (*owned)();
+  };
+  auto owned = std::make_unique<std::function<void()>>(std::move(mark));
+  Status status = toStatus(
+      cudaLaunchHostFunc(streams_[stream], call, owned.get()), "callback");
+  if (status) {
+    static_cast<void>(owned.release()); // The call deletes it.
+  }
+  return keep(status);
+}
+
+} // namespace vdnn::rt::cuda

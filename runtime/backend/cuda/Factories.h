@@ -1,0 +1,50 @@
+//===- Factories.h - the kernel factories, by file ------------------------===//
+
+#ifndef VDNN_RUNTIME_BACKEND_CUDA_FACTORIES_H
+#define VDNN_RUNTIME_BACKEND_CUDA_FACTORIES_H
+
+#include "runtime/backend/cuda/Kernel.h"
+
+namespace vdnn::rt::cuda {
+
+// BatchNorm.cu
+Result<Kernel> createBatchNorm(const Request &request);
+Result<Kernel> createBatchNormBackward(const Request &request);
+Result<Kernel> createBatchNormInference(const Request &request);
+// Conv.cpp
+Result<Kernel> createConv(const Request &request);
+Result<std::vector<KernelCandidate>> queryConv(const Request &request);
+// Dropout.cu
+Result<Kernel> createDropout(const Request &request);
+// Loss.cu
+Result<Kernel> createSoftmaxCrossEntropy(const Request &request);
+Result<Kernel> createSoftmaxCrossEntropyBackward(const Request &request);
+// Lrn.cu
+Result<Kernel> createLrn(const Request &request);
+Result<Kernel> createLrnBackward(const Request &request);
+// MatMul.cpp
+Result<Kernel> createMatMul(const Request &request);
+Result<std::vector<KernelCandidate>> queryMatMul(const Request &request);
+// Pointwise.cpp
+Result<Kernel> createPointwise(const Request &request);
+// Pool.cu
+Result<Kernel> createAvgPool(const Request &request);
+Result<Kernel> createAvgPoolBackward(const Request &request);
+Result<Kernel> createMaxPool(const Request &request);
+Result<Kernel> createMaxPoolBackward(const Request &request);
+// Reduce.cu
+Result<Kernel> createReduce(const Request &request);
+// Shape.cu
+Result<Kernel> createConcat(const Request &request);
+Result<Kernel> createReorder(const Request &request);
+Result<Kernel> createSlice(const Request &request);
+Result<Kernel> createTranspose(const Request &request);
+// Softmax.cu
+Result<Kernel> createSoftmax(const Request &request);
+Result<Kernel> createSoftmaxBackward(const Request &request);
+// Update.cu
+Result<Kernel> createSgd(const Request &request);
+
+} // namespace vdnn::rt::cuda
+
+#endif
