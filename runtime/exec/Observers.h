@@ -7,6 +7,7 @@
 #include "runtime/exec/Observer.h"
 #include "runtime/exec/files/HostTensor.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -29,15 +30,23 @@ std::unique_ptr<Observer> createJitter(uint64_t seed);
 /// The step fails with the name of the first tensor that differs.
 std::unique_ptr<Observer> createCopyVerifier();
 
-/// Captures every gradient of a step right after the command that completes it,
-/// while it may still lie there.
-class GradientTap : public Observer {
+using TensorFilter = std::function<bool(const schedule::TensorT &)>;
+
+/// Captures the wanted tensors of a step, each right after the launch that
+/// completes it: before a consumer computes in its place or its memory is given
+/// away. Takes host memory for all of them.
+class TensorTap : public Observer {
 public:
-  /// Gradients of the last step, row major, named as their tensors.
+  /// Values of the last step, row major, named as their tensors.
   virtual std::vector<HostTensor>
-  gradients(const schedule::ScheduleT &schedule) const = 0;
+  tensors(const schedule::ScheduleT &schedule) const = 0;
 };
-std::unique_ptr<GradientTap> createGradientTap();
+std::unique_ptr<TensorTap> createTensorTap(TensorFilter wanted);
+
+/// What a tap can capture: tensors that some launch writes. Inputs and
+/// constants are not among them.
+std::vector<const schedule::TensorT *>
+computedTensors(const schedule::ScheduleT &schedule);
 
 /// Notes when each launch and copy starts and ends, by the device's clock.
 class TraceRecorder : public Observer {

@@ -120,10 +120,19 @@ void Session::observe(const SessionOptions &options) {
   if (options.verifyCopies) {
     observers_.push_back(createCopyVerifier());
   }
-  if (options.captureGradients) {
-    std::unique_ptr<GradientTap> tap = createGradientTap();
-    gradientTap_ = tap.get();
+  auto capture = [this](TensorFilter wanted) {
+    std::unique_ptr<TensorTap> tap = createTensorTap(std::move(wanted));
+    TensorTap *result = tap.get();
     observers_.push_back(std::move(tap));
+    return result;
+  };
+  if (options.captureGradients) {
+    gradientTap_ = capture([](const schedule::TensorT &tensor) {
+      return tensor.role == schedule::Role::Gradient;
+    });
+  }
+  if (options.captureTensors) {
+    tensorTap_ = capture(options.captureTensors);
   }
   if (options.trace) {
     std::unique_ptr<TraceRecorder> trace = createTraceRecorder();
@@ -213,8 +222,13 @@ Status Session::readLoss() {
 }
 
 std::vector<HostTensor> Session::gradients() const {
-  return gradientTap_ ? gradientTap_->gradients(executor_->schedule())
+  return gradientTap_ ? gradientTap_->tensors(executor_->schedule())
                       : std::vector<HostTensor>();
+}
+
+std::vector<HostTensor> Session::captured() const {
+  return tensorTap_ ? tensorTap_->tensors(executor_->schedule())
+                    : std::vector<HostTensor>();
 }
 
 Result<std::vector<HostTensor>> Session::persistent() {

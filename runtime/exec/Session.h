@@ -36,6 +36,7 @@ struct SessionOptions {
   std::optional<uint64_t> jitter;
   bool verifyCopies = false;
   bool captureGradients = false;
+  TensorFilter captureTensors; ///< or none
   bool trace = false;
 };
 
@@ -83,6 +84,9 @@ public:
   /// Gradients of the last step; only with `captureGradients`.
   std::vector<HostTensor> gradients() const;
 
+  /// Tensors of the last step that `captureTensors` wants.
+  std::vector<HostTensor> captured() const;
+
   /// Values of all parameters and states that are not constants of the plan.
   Result<std::vector<HostTensor>> persistent();
 
@@ -106,7 +110,8 @@ private:
   std::optional<Feed> feed_;
   std::vector<std::string> notes_;
   std::vector<std::unique_ptr<Observer>> observers_;
-  GradientTap *gradientTap_ = nullptr;
+  TensorTap *gradientTap_ = nullptr;
+  TensorTap *tensorTap_ = nullptr;
   TraceRecorder *trace_ = nullptr;
   RateSchedule rate_;
   uint64_t seed_ = 0;

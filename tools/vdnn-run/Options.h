@@ -24,6 +24,8 @@ struct RunOptions {
   std::string labels;
   std::map<std::string, std::string> outputs; ///< by output: a `.npy` file
   std::string dumpGradients;
+  std::string dumpTensors;
+  std::string dumpFilter; ///< a regular expression; empty: every tensor
   std::string trace;
   std::string compare;
   std::string onnxTest;

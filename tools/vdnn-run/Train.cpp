@@ -1,6 +1,7 @@
 //===- Train.cpp - the ordinary run: training, inference, simulation
 //----------------------------------------===//
 
+#include "Dump.h"
 #include "Interrupt.h"
 #include "Outputs.h"
 #include "Plan.h"
@@ -73,6 +74,7 @@ Status Run::refuseWhatCannotBe() const {
   if (!session_.executor().device().computes()) {
     const std::pair<const char *, bool> given[] = {
         {"--dump-gradients", !options_.dumpGradients.empty()},
+        {"--dump-tensors", !options_.dumpTensors.empty()},
         {"--save", !options_.save.empty()},
         {"--output", !options_.outputs.empty()},
         {"--labels", !options_.labels.empty()}};
@@ -93,7 +95,7 @@ Status Run::refuseWhatCannotBe() const {
     return rt::Error{"--dump-gradients needs a plan that trains: this one has "
                      "no gradients (make one with vdnn-opt --loss)"};
   }
-  return {};
+  return checkDump(options_, schedule_);
 }
 
 Status Run::start() {
@@ -254,6 +256,13 @@ Status Run::finish() {
       return status;
     }
   }
+  if (!options_.dumpTensors.empty()) {
+    if (Status status =
+            rt::writeSafetensors(options_.dumpTensors, session_.captured(), {});
+        !status) {
+      return status;
+    }
+  }
   if (!options_.trace.empty()) {
     if (Status status = session_.writeTrace(options_.trace); !status) {
       return status;
@@ -272,12 +281,17 @@ Status Run::finish() {
 
 } // namespace
 
-rt::Result<bool> train(const RunOptions &options) {
-  rt::SessionOptions sessionOptions = options.session;
-  sessionOptions.captureGradients = !options.dumpGradients.empty();
-  sessionOptions.trace = !options.trace.empty();
+rt::Result<bool> train(const RunOptions &given) {
+  RunOptions options = given;
+  options.session.captureGradients = !options.dumpGradients.empty();
+  options.session.trace = !options.trace.empty();
+  rt::Result<rt::TensorFilter> filter = dumpFilter(options);
+  if (!filter) {
+    return filter.error();
+  }
+  options.session.captureTensors = std::move(*filter);
   rt::Result<std::unique_ptr<rt::Session>> session =
-      openSession(options.plan, options, sessionOptions);
+      openSession(options.plan, options, options.session);
   if (!session) {
     return session.error();
   }

@@ -127,6 +127,15 @@ static void addResultOptions(CLI::App &app, RunOptions &options) {
            "write an output of all samples to a .npy file");
   app.add_option("--dump-gradients", options.dumpGradients,
                  "write the last step's gradients, .safetensors");
+  CLI::Option *dump =
+      app.add_option("--dump-tensors", options.dumpTensors,
+                     "write what the last step computed, .safetensors: each "
+                     "tensor as it was before its memory was used again");
+  app.add_option("--dump-filter", options.dumpFilter,
+                 "of --dump-tensors: only tensors whose name holds a match of "
+                 "this regular expression (ECMAScript)")
+      ->needs(dump)
+      ->type_name("REGEX");
   CLI::Option *compare =
       app.add_option("--compare", options.compare,
                      "run another plan beside this one, compare bit for bit")
@@ -171,8 +180,9 @@ static void addDebugOptions(CLI::App &app, rt::SessionOptions &session) {
 /// Options that a mode does not heed are refused with it.
 static void addExclusions(CLI::App &app) {
   const std::vector<std::string> results = {
-      "--save",           "--save-every", "--labels",    "--output",
-      "--dump-gradients", "--trace",      "--log-every", "--report"};
+      "--save",   "--save-every",     "--labels",
+      "--output", "--dump-gradients", "--dump-tensors",
+      "--trace",  "--log-every",      "--report"};
   const std::vector<std::string> training = {
       "--steps",         "--epochs",      "--data",       "--shuffle", "--rate",
       "--rate-schedule", "--rate-factor", "--rate-every", "--resume"};

@@ -3,6 +3,7 @@
 
 #include "FakeDevice.h"
 
+#include "runtime/exec/files/HostTensor.h"
 #include "runtime/support/Format.h"
 
 #include <cstring>
@@ -43,7 +44,7 @@ public:
     }
     kernels_[command] = kernel.kind;
     counts_[command] =
-        types.writes[0]->shape.empty() ? 1 : types.writes[0]->shape[0];
+        static_cast<int64_t>(*elementCount(types.writes[0]->shape));
     return note("prepare " + kernel.kind);
   }
 

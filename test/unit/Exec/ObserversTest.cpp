@@ -28,7 +28,9 @@ protected:
     executor = std::move(*created);
     set("x", {1, 2, 3, 4});
     set("w", {10, 20, 30, 40});
-    set("vdnn.rate", {2});
+    if (executor->find("vdnn.rate")) { // of a plan that trains
+      set("vdnn.rate", {2});
+    }
     log.calls.clear();
   }
 
@@ -116,16 +118,59 @@ TEST_F(ObserversTest, VerifyCopiesFindsTheTensorThatCameBackDifferent) {
                               "other bytes than it left with");
 }
 
-TEST_F(ObserversTest, GradientsAreTakenBeforeTheyDie) {
+// `act` leaves its memory to `grad`, which dies once `w` is updated in place.
+TEST_F(ObserversTest, TensorsAreTakenBeforeTheyDie) {
   create(makeToyPlan());
-  std::unique_ptr<GradientTap> tap = createGradientTap();
+  std::unique_ptr<TensorTap> tap = createTensorTap(
+      [](const schedule::TensorT &tensor) { return tensor.name != "loss"; });
+  executor->observe(*tap);
+  const std::map<std::string, std::vector<double>> expected[] = {
+      {{"w", {-1, -2, -3, -4}},
+       {"act", {11, 22, 33, 44}},
+       {"grad", {5.5, 11, 16.5, 22}}},
+      {{"w", {-1, -2, -3, -4}}, {"act", {0, 0, 0, 0}}, {"grad", {0, 0, 0, 0}}}};
+  for (const auto &values : expected) {
+    ASSERT_TRUE(executor->step().ok());
+    std::map<std::string, std::vector<double>> taken;
+    for (const HostTensor &tensor : tap->tensors(executor->schedule())) {
+      taken[tensor.name] = toDoubles(tensor, 0, 4);
+    }
+    EXPECT_EQ(taken, values);
+  }
+}
+
+TEST_F(ObserversTest, TappedTensorsAreRowMajor) {
+  schedule::ScheduleT plan = makeToyInference();
+  for (auto &tensor : plan.tensors) {
+    if (tensor->type->shape.size() == 1) {
+      tensor->type->shape = {1, 2, 1, 2};
+      tensor->type->layout = schedule::Layout::ChannelsLast;
+    }
+  }
+  for (auto &type : plan.types) {
+    if (type->shape.size() == 1) {
+      type->shape = {1, 2, 1, 2};
+      type->layout = schedule::Layout::ChannelsLast;
+    }
+  }
+  create(std::move(plan));
+  std::unique_ptr<TensorTap> tap = createTensorTap(
+      [](const schedule::TensorT &tensor) { return tensor.name == "y"; });
   executor->observe(*tap);
   ASSERT_TRUE(executor->step().ok());
-  std::vector<HostTensor> gradients = tap->gradients(executor->schedule());
-  ASSERT_EQ(gradients.size(), 1u);
-  EXPECT_EQ(gradients[0].name, "grad");
-  EXPECT_EQ(toDoubles(gradients[0], 0, 4),
-            (std::vector<double>{5.5, 11, 16.5, 22}));
+  std::vector<HostTensor> tensors = tap->tensors(executor->schedule());
+  ASSERT_EQ(tensors.size(), 1u);
+  EXPECT_EQ(toDoubles(tensors[0], 0, 4), (std::vector<double>{11, 22, 33, 44}));
+}
+
+// Inputs are copied, not computed; a buffer without a tensor is a workspace.
+TEST_F(ObserversTest, ComputedTensorsAreThoseThatALaunchWrites) {
+  std::vector<std::string> names;
+  schedule::ScheduleT plan = makeToyPlan();
+  for (const schedule::TensorT *tensor : computedTensors(plan)) {
+    names.push_back(tensor->name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"w", "act", "grad", "loss"}));
 }
 
 TEST_F(ObserversTest, TraceHasALanePerStreamAndASlicePerCommand) {

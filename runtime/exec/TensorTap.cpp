@@ -1,5 +1,5 @@
-//===- GradientTap.cpp - gradients, before their memory is used again
-//---------------------------------------===//
+//===- TensorTap.cpp - values of tensors, before their memory is used again
+//-----------------------------------===//
 
 #include "runtime/exec/Layout.h"
 #include "runtime/exec/Observers.h"
@@ -8,9 +8,11 @@ namespace vdnn::rt {
 
 namespace {
 
-class GradientTapImpl final : public GradientTap {
+class TensorTapImpl final : public TensorTap {
 public:
-  // Only launches count: copies of a gradient that travels hold the same value.
+  explicit TensorTapImpl(TensorFilter wanted) : wanted_(std::move(wanted)) {}
+
+  // Only launches count: copies of a tensor that travels hold the same value.
   Status after(const schedule::ScheduleT &schedule, Device &device,
                uint32_t index) override {
     const schedule::CommandT &command = *schedule.commands[index];
@@ -19,8 +21,7 @@ public:
     }
     for (const schedule::Operand &write : command.writes) {
       const schedule::BufferT &buffer = *schedule.buffers[write.buffer()];
-      if (buffer.tensor < 0 ||
-          schedule.tensors[buffer.tensor]->role != schedule::Role::Gradient) {
+      if (buffer.tensor < 0 || !wanted_(*schedule.tensors[buffer.tensor])) {
         continue;
       }
       // A gradient that is summed up is written by several launches; the last
@@ -37,7 +38,7 @@ public:
   }
 
   std::vector<HostTensor>
-  gradients(const schedule::ScheduleT &schedule) const override {
+  tensors(const schedule::ScheduleT &schedule) const override {
     std::vector<HostTensor> result;
     for (const auto &[index, bytes] : values_) {
       const schedule::TensorT &tensor = *schedule.tensors[index];
@@ -50,13 +51,37 @@ public:
   }
 
 private:
+  TensorFilter wanted_;
   std::map<int32_t, std::vector<std::byte>> values_; // by tensor
 };
 
 } // namespace
 
-std::unique_ptr<GradientTap> createGradientTap() {
-  return std::make_unique<GradientTapImpl>();
+std::unique_ptr<TensorTap> createTensorTap(TensorFilter wanted) {
+  return std::make_unique<TensorTapImpl>(std::move(wanted));
+}
+
+std::vector<const schedule::TensorT *>
+computedTensors(const schedule::ScheduleT &schedule) {
+  std::vector<bool> computed(schedule.tensors.size());
+  for (const auto &command : schedule.commands) {
+    if (command->kind != schedule::CommandKind::Launch) {
+      continue;
+    }
+    for (const schedule::Operand &write : command->writes) {
+      int32_t tensor = schedule.buffers[write.buffer()]->tensor;
+      if (tensor >= 0) {
+        computed[tensor] = true;
+      }
+    }
+  }
+  std::vector<const schedule::TensorT *> result;
+  for (size_t i = 0; i < computed.size(); ++i) {
+    if (computed[i]) {
+      result.push_back(schedule.tensors[i].get());
+    }
+  }
+  return result;
 }
 
 } // namespace vdnn::rt
