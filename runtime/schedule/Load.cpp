@@ -19,23 +19,28 @@ static constexpr uint64_t kMaxFileBytes = uint64_t(1) << 30;
 
 namespace {
 
-/// Sums the encoded bytes of all that unpacking would visit. An offset may
-/// point to the same vector from many places, and unpacking copies it each
-/// time: without a bound a small file could ask for the square of its size.
-class Extent {
+/// Visits what unpacking would visit, for what FlatBuffers' verifier leaves
+/// open.
+/// Extent: an offset may point to the same vector from many places, and
+/// unpacking copies it each time; without a bound on the sum of the encoded
+/// bytes a small file could ask for the square of its size.
+/// Alignment: the verifier aligns the length of a vector, not its elements,
+/// which begin four bytes later.
+class Inspection {
 public:
-  explicit Extent(uint64_t limit) : limit_(limit) {}
+  explicit Inspection(uint64_t limit) : limit_(limit) {}
 
   bool within() const { return bytes_ <= limit_; }
+  bool aligned() const { return aligned_; }
 
   void visit(const flatbuffers::String *text) { add(text ? text->size() : 0); }
   template <typename T>
   void visit(const flatbuffers::Vector<T> *values) {
-    add(values ? uint64_t(values->size()) * sizeof(T) : 0);
+    addElements<T>(values);
   }
   template <typename T>
   void visit(const flatbuffers::Vector<const T *> *structs) {
-    add(structs ? uint64_t(structs->size()) * sizeof(T) : 0);
+    addElements<T>(structs);
   }
   template <typename T>
   void visit(const flatbuffers::Vector<flatbuffers::Offset<T>> *tables) {
@@ -114,8 +119,18 @@ private:
 
   void add(uint64_t bytes) { bytes_ += bytes; }
 
+  /// Elements of type `T`; of an empty vector none is read.
+  template <typename T, typename Vector>
+  void addElements(const Vector *vector) {
+    if (vector && vector->size() > 0) {
+      add(uint64_t(vector->size()) * sizeof(T));
+      aligned_ &= reinterpret_cast<uintptr_t>(vector->Data()) % alignof(T) == 0;
+    }
+  }
+
   uint64_t limit_;
   uint64_t bytes_ = 0;
+  bool aligned_ = true;
 };
 
 } // namespace
@@ -151,10 +166,14 @@ static rt::Result<ScheduleT> parseAligned(const uint8_t *data, size_t size) {
         ", expected " + std::to_string(kVersion) +
         "; plan again with the compiler that belongs to this runtime"};
   }
-  Extent extent(2 * static_cast<uint64_t>(size));
-  extent.visit(root);
-  if (!extent.within()) {
+  Inspection inspection(2 * static_cast<uint64_t>(size));
+  inspection.visit(root);
+  if (!inspection.within()) {
     return rt::Error{"the schedule is damaged: its tables share content"};
+  }
+  if (!inspection.aligned()) {
+    return rt::Error{"the schedule is damaged: a list of numbers does not "
+                     "begin at a multiple of their size"};
   }
   ScheduleT schedule;
   root->UnPackTo(&schedule);

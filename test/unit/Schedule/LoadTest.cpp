@@ -120,6 +120,23 @@ TEST(Load, OffsetBeyondTheFile) {
   expectError(parse(bytes.data(), bytes.size()), "damaged");
 }
 
+/// The offset of a `[long]` moved by four bytes: what then stands for its
+/// length is aligned, as the encoding asks, its elements are not.
+TEST(Load, MisalignedElements) {
+  ScheduleT s = example();
+  ASSERT_FALSE(s.types.empty());
+  s.types[0]->shape = {1, 1}; // the first number becomes the length
+  std::vector<uint8_t> bytes = serialize(s);
+  const Type *type = GetSchedule(bytes.data())->types()->Get(0);
+  size_t field =
+      reinterpret_cast<const flatbuffers::Table *>(type)->GetAddressOf(
+          Type::VT_SHAPE) -
+      bytes.data();
+  auto offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(&bytes[field]);
+  flatbuffers::WriteScalar(&bytes[field], offset + 4);
+  expectError(parse(bytes.data(), bytes.size()), "multiple of their size");
+}
+
 /// Ten thousand commands that are all the same table, which has ten thousand
 /// operands: unpacked, a hundred million.
 TEST(Load, SharedTablesDoNotMultiply) {
