@@ -3,6 +3,7 @@
 
 #include "Run.h"
 
+#include "vdnn/Dialect/TextLimits.h"
 #include "vdnn/Pipelines/Summary.h"
 #include "vdnn/Target/Export.h"
 #include "vdnn/Transforms/Passes.h"
@@ -202,6 +203,9 @@ static int transform(DialectRegistry &registry, const Options &options) {
       openInputFile(options.input, &message);
   if (!buffer) {
     return fail(message);
+  }
+  if (auto reason = whyNotParse(buffer->getBuffer())) {
+    return fail("cannot read '" + options.input + "': " + *reason);
   }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   std::string bytes;
