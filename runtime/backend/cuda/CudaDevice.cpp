@@ -36,6 +36,7 @@ CudaDevice::~CudaDevice() {
   // Nothing can be done about errors here, and an earlier one is known.
   cudaDeviceSynchronize();
   prepared_.clear();
+  context_.plans.clear();
   if (graph_) {
     cudaGraphExecDestroy(graph_);
   }

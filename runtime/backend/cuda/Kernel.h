@@ -16,13 +16,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace vdnn::rt::cuda {
 
 using namespace backend;
+
+namespace cudnn {
+class Plan;
+} // namespace cudnn
 
 /// The GPU that kernels are chosen for; it need not be in this machine.
 struct Properties {
@@ -58,6 +64,9 @@ struct Context {
   /// Where a kernel says that its data was wrong (`Failure`): the device's
   /// address of host memory that `Device::synchronize` looks at.
   int *failure = nullptr;
+  /// cuDNN's plans by graph and engine: networks repeat their shapes.
+  std::unordered_map<std::string, std::shared_ptr<const cudnn::Plan>> plans =
+      {};
 };
 
 /// Errors in the data that only a kernel sees.

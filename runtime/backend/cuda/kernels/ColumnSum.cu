@@ -1,0 +1,198 @@
+//===- ColumnSum.cu -------------------------------------------------------===//
+
+#include "runtime/backend/cuda/kernels/ColumnSum.h"
+
+#include <algorithm>
+
+namespace vdnn::rt::cuda {
+
+static constexpr int kThreads = 256;
+/// Blocks of the first pass: enough for every multiprocessor of any GPU of
+/// today to have several.
+static constexpr int64_t kBlocks = 1056;
+/// Loads that a thread has in flight.
+static constexpr int kUnroll = 4;
+/// The second pass: columns of a block, and threads that share one.
+static constexpr int kColumns = 32, kLanes = kThreads / kColumns;
+
+static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+ColumnSum ColumnSum::plan(int64_t rows, int64_t columns, int elementBytes) {
+  ColumnSum result;
+  result.rows = rows;
+  result.columns = columns;
+  int vector = 16 / elementBytes;
+  result.vector = columns % vector == 0 ? vector : 1;
+  int64_t threads = columns / result.vector;
+  while (result.threadsX < 32 && result.threadsX < threads) {
+    result.threadsX *= 2;
+  }
+  int64_t tiles = divideUp(threads, result.threadsX);
+  int64_t step = kThreads / result.threadsX * kUnroll;
+  int64_t parts = std::clamp<int64_t>(kBlocks / tiles, 1, divideUp(rows, step));
+  result.rowsPerPart = divideUp(divideUp(rows, parts), step) * step;
+  result.parts = divideUp(rows, result.rowsPerPart);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// First pass
+//===----------------------------------------------------------------------===//
+
+static __device__ float toFloat(float value) { return value; }
+static __device__ float toFloat(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+
+/// Elements that one instruction loads.
+template <typename T, int N>
+struct alignas(N * sizeof(T)) Vector {
+  T values[N];
+};
+
+/// A block sums `rowsPerPart` rows of `blockDim.x * N` columns; its threads
+/// stand in rows of `blockDim.x`.
+template <typename T, int N>
+static __global__ void __launch_bounds__(kThreads)
+    sumParts(const T *__restrict__ x, float *__restrict__ parts, int64_t rows,
+             int64_t columns, int64_t rowsPerPart) {
+  int64_t column =
+      (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
+  int64_t begin = blockIdx.y * rowsPerPart;
+  int64_t end = min(begin + rowsPerPart, rows);
+  float sums[kUnroll][N] = {};
+  if (column < columns) {
+    int64_t step = blockDim.y;
+    int64_t row = begin + threadIdx.y;
+    const T *at = x + row * columns + column;
+    int64_t stride = step * columns;
+    for (; row + (kUnroll - 1) * step < end; row += kUnroll * step) {
+      Vector<T, N> loaded[kUnroll];
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) {
+        loaded[u] = *reinterpret_cast<const Vector<T, N> *>(at + u * stride);
+      }
+      at += kUnroll * stride;
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) {
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+          sums[u][i] += toFloat(loaded[u].values[i]);
+        }
+      }
+    }
+    for (; row < end; row += step, at += stride) {
+      Vector<T, N> loaded = *reinterpret_cast<const Vector<T, N> *>(at);
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        sums[0][i] += toFloat(loaded.values[i]);
+      }
+    }
+  }
+  __shared__ float shared[kThreads * N];
+  int thread = threadIdx.y * blockDim.x + threadIdx.x;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    float sum = sums[0][i];
+#pragma unroll
+    for (int u = 1; u < kUnroll; ++u) {
+      sum += sums[u][i];
+    }
+    shared[i * kThreads + thread] = sum;
+  }
+  for (int half = blockDim.y / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.y < half) {
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        shared[i * kThreads + thread] +=
+            shared[i * kThreads + thread + half * blockDim.x];
+      }
+    }
+  }
+  if (threadIdx.y == 0 && column < columns) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      parts[blockIdx.y * columns + column + i] = shared[i * kThreads + thread];
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Second pass
+//===----------------------------------------------------------------------===//
+
+static __device__ void store(float *address, double value) {
+  *address = static_cast<float>(value);
+}
+static __device__ void store(__nv_bfloat16 *address, double value) {
+  *address = __float2bfloat16(static_cast<float>(value));
+}
+
+template <typename Out>
+static __global__ void __launch_bounds__(kThreads)
+    sumColumns(const float *__restrict__ parts, Out *__restrict__ sums,
+               int64_t count, int64_t columns) {
+  int64_t column = static_cast<int64_t>(blockIdx.x) * kColumns + threadIdx.x;
+  double sum = 0;
+  if (column < columns) {
+#pragma unroll 8
+    for (int64_t part = threadIdx.y; part < count; part += kLanes) {
+      sum += parts[part * columns + column];
+    }
+  }
+  __shared__ double shared[kLanes][kColumns];
+  shared[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y == 0 && column < columns) {
+    for (int lane = 1; lane < kLanes; ++lane) {
+      sum += shared[lane][threadIdx.x];
+    }
+    store(sums + column, sum);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+template <typename T, typename Out>
+static cudaError_t launch(const ColumnSum &plan, const T *x, float *parts,
+                          Out *sums, cudaStream_t stream) {
+  constexpr int kVector = 16 / sizeof(T);
+  int64_t tiles = divideUp(plan.columns, plan.threadsX * plan.vector);
+  dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(plan.parts));
+  dim3 block(plan.threadsX, kThreads / plan.threadsX);
+  if (plan.vector == kVector) {
+    sumParts<T, kVector><<<grid, block, 0, stream>>>(
+        x, parts, plan.rows, plan.columns, plan.rowsPerPart);
+  } else {
+    sumParts<T, 1><<<grid, block, 0, stream>>>(x, parts, plan.rows,
+                                               plan.columns, plan.rowsPerPart);
+  }
+  if (cudaError_t code = cudaGetLastError(); code != cudaSuccess) {
+    return code;
+  }
+  sumColumns<<<static_cast<unsigned>(divideUp(plan.columns, kColumns)),
+               dim3(kColumns, kLanes), 0, stream>>>(parts, sums, plan.parts,
+                                                    plan.columns);
+  return cudaGetLastError();
+}
+
+cudaError_t launchColumnSum(const ColumnSum &plan, const float *x, float *parts,
+                            float *sums, cudaStream_t stream) {
+  return launch(plan, x, parts, sums, stream);
+}
+
+cudaError_t launchColumnSum(const ColumnSum &plan, const __nv_bfloat16 *x,
+                            float *parts, float *sums, cudaStream_t stream) {
+  return launch(plan, x, parts, sums, stream);
+}
+
+cudaError_t launchColumnSum(const ColumnSum &plan, const __nv_bfloat16 *x,
+                            float *parts, __nv_bfloat16 *sums,
+                            cudaStream_t stream) {
+  return launch(plan, x, parts, sums, stream);
+}
+
+} // namespace vdnn::rt::cuda
