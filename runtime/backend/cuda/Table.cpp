@@ -5,7 +5,9 @@
 namespace vdnn::rt::cuda {
 
 const std::vector<TableEntry> &kernelTable() {
-  static const std::vector<TableEntry> table = {};
+  static const std::vector<TableEntry> table = {
+      {"pointwise", createPointwise},
+  };
   return table;
 }
 
