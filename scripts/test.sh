@@ -18,7 +18,10 @@ stage_build() {
   cmake --build --preset release
 }
 
-stage_tidy() { /usr/bin/python3 test/tidy/tidy.py; }
+stage_tidy() {
+  /usr/bin/python3 test/tidy/tidy_test.py
+  /usr/bin/python3 test/tidy/tidy.py
+}
 
 stage_clang_tidy() { scripts/clang-tidy.sh; }
 

@@ -35,6 +35,18 @@ inline void expectRejected(const schedule::ScheduleT &plan,
                      << toString(violations);
 }
 
+/// The number of a type that nothing else in the plan has.
+inline uint32_t
+addType(schedule::ScheduleT &plan, std::vector<int64_t> shape,
+        schedule::ElementType element = schedule::ElementType::F32,
+        schedule::Layout layout = schedule::Layout::RowMajor) {
+  plan.types.push_back(std::make_unique<schedule::TypeT>());
+  plan.types.back()->shape = std::move(shape);
+  plan.types.back()->element = element;
+  plan.types.back()->layout = layout;
+  return plan.types.size() - 1;
+}
+
 } // namespace vdnn::rt::test
 
 #endif
