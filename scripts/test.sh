@@ -39,12 +39,12 @@ stage_e2e() {
   done
 }
 
-# The readers and the kernels; the simulated device reserves more addresses than a sanitizer allows.
+# The runtime under AddressSanitizer and UndefinedBehaviorSanitizer.
 stage_asan() {
+  local tests=(ScheduleTest FilesTest CheckTest ExecTest SimDeviceTest vdnn_conformance_cpu)
   cmake --preset asan -DVDNN_ENABLE_COMPILER=OFF -Wno-dev > /dev/null
-  cmake --build --preset asan --target ScheduleTest FilesTest vdnn_conformance_cpu
-  UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs" \
-    -R '^(ScheduleTest|FilesTest|vdnn_conformance_cpu)$'
+  cmake --build --preset asan --target "${tests[@]}"
+  UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs" -R "^($(IFS='|'; echo "${tests[*]}"))\$"
 }
 
 # What runs on several threads: the streams of the cpu device and the executor over them. libgomp is not built for
