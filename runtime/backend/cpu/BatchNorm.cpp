@@ -1,8 +1,10 @@
 //===- BatchNorm.cpp - batch normalisation, training, inference, gradient -===//
 //
 // The tensor is `rows` x `channels`. Statistics are sums over chunks of a fixed
-// number of rows, one thread per chunk, combined in order in double precision:
-// one pass over x, the same bits for every number of threads. A chunk's values
+// number of rows, one thread per chunk, combined in order: one pass over the
+// tensors, the same bits for every number of threads. All sums are in double
+// precision: gradients behind a ReLU or a pool have both signs and are mostly
+// zero, and their sum may be far smaller than they are. A chunk's values of x
 // are taken relative to its first row, so that a large mean does not swallow
 // the variance.
 //
@@ -32,32 +34,36 @@ struct NormShape {
   }
 };
 
-/// 16 channels at once, wherever they lie.
-typedef float Lanes __attribute__((vector_size(64), aligned(4), may_alias));
-constexpr int64_t kLanes = 16;
+/// 4 channels at once, wherever they lie.
+typedef float Lanes __attribute__((vector_size(16), aligned(4), may_alias));
+typedef double WideLanes
+    __attribute__((vector_size(32), aligned(8), may_alias));
+constexpr int64_t kLanes = 4;
 
 } // namespace
 
+#define VDNN_WIDEN(pointer)                                                    \
+  __builtin_convertvector(*reinterpret_cast<const Lanes *>(pointer), WideLanes)
+
 /// sum1 = sum of (x - shift), sum2 = sum of its square, over the rows.
 VDNN_MULTIVERSION
-static void sumChunk(const float *x, const float *shift, float *sum1,
-                     float *sum2, int64_t rows, int64_t channels) {
+static void sumChunk(const float *x, const float *shift, double *sum1,
+                     double *sum2, int64_t rows, int64_t channels) {
   int64_t c = 0;
   for (; c + kLanes <= channels; c += kLanes) {
-    Lanes base = *reinterpret_cast<const Lanes *>(shift + c), first = {},
-          second = {};
+    WideLanes base = VDNN_WIDEN(shift + c), first = {}, second = {};
     for (int64_t r = 0; r < rows; ++r) {
-      Lanes d = *reinterpret_cast<const Lanes *>(x + r * channels + c) - base;
+      WideLanes d = VDNN_WIDEN(x + r * channels + c) - base;
       first += d;
       second += d * d;
     }
-    *reinterpret_cast<Lanes *>(sum1 + c) = first;
-    *reinterpret_cast<Lanes *>(sum2 + c) = second;
+    *reinterpret_cast<WideLanes *>(sum1 + c) = first;
+    *reinterpret_cast<WideLanes *>(sum2 + c) = second;
   }
   for (; c < channels; ++c) {
-    float first = 0, second = 0;
+    double first = 0, second = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      float d = x[r * channels + c] - shift[c];
+      double d = double{x[r * channels + c]} - shift[c];
       first += d;
       second += d * d;
     }
@@ -66,35 +72,37 @@ static void sumChunk(const float *x, const float *shift, float *sum1,
   }
 }
 
-/// sum1 = sum of g, sum2 = sum of g * (x - mean), over the rows, with
-/// g = dy - shift.
+/// sums = the sums of dy, of dy * (x - mean) and of x - mean over the rows,
+/// `channels` of each.
 VDNN_MULTIVERSION
-static void sumGradientChunk(const float *dy, const float *shift,
-                             const float *x, const float *mean, float *sum1,
-                             float *sum2, int64_t rows, int64_t channels) {
+static void sumGradientChunk(const float *dy, const float *x, const float *mean,
+                             double *sums, int64_t rows, int64_t channels) {
   int64_t c = 0;
   for (; c + kLanes <= channels; c += kLanes) {
-    Lanes base = *reinterpret_cast<const Lanes *>(mean + c),
-          from = *reinterpret_cast<const Lanes *>(shift + c), first = {},
-          second = {};
+    WideLanes base = VDNN_WIDEN(mean + c), first = {}, second = {}, third = {};
     for (int64_t r = 0; r < rows; ++r) {
-      Lanes g = *reinterpret_cast<const Lanes *>(dy + r * channels + c) - from;
+      WideLanes g = VDNN_WIDEN(dy + r * channels + c);
+      WideLanes d = VDNN_WIDEN(x + r * channels + c) - base;
       first += g;
-      second +=
-          g * (*reinterpret_cast<const Lanes *>(x + r * channels + c) - base);
+      second += g * d;
+      third += d;
     }
-    *reinterpret_cast<Lanes *>(sum1 + c) = first;
-    *reinterpret_cast<Lanes *>(sum2 + c) = second;
+    *reinterpret_cast<WideLanes *>(sums + c) = first;
+    *reinterpret_cast<WideLanes *>(sums + channels + c) = second;
+    *reinterpret_cast<WideLanes *>(sums + 2 * channels + c) = third;
   }
   for (; c < channels; ++c) {
-    float first = 0, second = 0;
+    double first = 0, second = 0, third = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      float g = dy[r * channels + c] - shift[c];
+      double g = dy[r * channels + c];
+      double d = double{x[r * channels + c]} - mean[c];
       first += g;
-      second += g * (x[r * channels + c] - mean[c]);
+      second += g * d;
+      third += d;
     }
-    sum1[c] = first;
-    sum2[c] = second;
+    sums[c] = first;
+    sums[channels + c] = second;
+    sums[2 * channels + c] = third;
   }
 }
 
@@ -109,15 +117,16 @@ static void normalizeRow(float *y, const float *x, const float *mean,
   }
 }
 
-/// dx = (dy - shift - meanG) * a + (x - mean) * b: differences first, since the
-/// gradient may be nearly constant over a channel.
+/// dx = (dy - meanG) * a + (x - mean) * b: differences first, since the
+/// gradient may be nearly constant over a channel. Its mean is needed to more
+/// digits than a float has then: `low` is what `high` lacks of it.
 VDNN_MULTIVERSION
-static void gradientRow(float *dx, const float *dy, const float *shift,
-                        const float *meanG, const float *x, const float *mean,
+static void gradientRow(float *dx, const float *dy, const float *high,
+                        const float *low, const float *x, const float *mean,
                         const float *a, const float *b, int64_t channels) {
 #pragma GCC ivdep
   for (int64_t c = 0; c < channels; ++c) {
-    dx[c] = (dy[c] - shift[c] - meanG[c]) * a[c] + (x[c] - mean[c]) * b[c];
+    dx[c] = (dy[c] - high[c] - low[c]) * a[c] + (x[c] - mean[c]) * b[c];
   }
 }
 
@@ -173,7 +182,7 @@ Result<Kernel> createBatchNorm(const Request &request) {
   bool unbiased = schedule::getInt(request.kernel, "unbiased_running_var") != 0;
   WorkspacePlan plan;
   uint64_t sums =
-      plan.add(2 * shape->chunks() * shape->channels * sizeof(float));
+      plan.add(2 * shape->chunks() * shape->channels * sizeof(double));
   uint64_t factors = plan.add(shape->channels * sizeof(float));
   Kernel kernel;
   kernel.workspaceBytes = plan.bytes();
@@ -187,11 +196,11 @@ Result<Kernel> createBatchNorm(const Request &request) {
     float *mean = operands.write<float>(1), *inverse = operands.write<float>(2);
     float *newMean = operands.write<float>(3),
           *newVar = operands.write<float>(4);
-    float *partial = reinterpret_cast<float *>(operands.workspace + sums);
+    double *partial = reinterpret_cast<double *>(operands.workspace + sums);
     float *factor = reinterpret_cast<float *>(operands.workspace + factors);
     parallelFor(threads, s.chunks(), [&](int64_t chunk) {
       const float *first = x + chunk * kChunkRows * s.channels;
-      float *sum = partial + 2 * chunk * s.channels;
+      double *sum = partial + 2 * chunk * s.channels;
       sumChunk(first, first, sum, sum + s.channels, s.chunkRows(chunk),
                s.channels);
     });
@@ -257,9 +266,10 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
   VDNN_TRY(shape.status());
   WorkspacePlan plan;
   uint64_t vector = shape->channels * sizeof(float);
-  uint64_t sums = plan.add(2 * shape->chunks() * vector), as = plan.add(vector),
-           bs = plan.add(vector), shifts = plan.add(vector),
-           means = plan.add(vector);
+  uint64_t sums =
+      plan.add(3 * shape->chunks() * shape->channels * sizeof(double));
+  uint64_t as = plan.add(vector), bs = plan.add(vector),
+           highs = plan.add(vector), lows = plan.add(vector);
   Kernel kernel;
   kernel.workspaceBytes = plan.bytes();
   kernel.inPlace = {{0, 0}, {1, 0}};
@@ -274,36 +284,37 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
     auto vectorAt = [&](uint64_t offset) {
       return reinterpret_cast<float *>(operands.workspace + offset);
     };
-    float *partial = vectorAt(sums), *a = vectorAt(as), *b = vectorAt(bs),
-          *shift = vectorAt(shifts), *meanG = vectorAt(means);
-    // Gradients are taken relative to their first row (a copy: dx may lie on
-    // dy). In exact arithmetic the sum of x - mean is zero, so the shift has no
-    // part in sum2.
-    std::copy_n(dy, s.channels, shift);
+    double *partial = reinterpret_cast<double *>(operands.workspace + sums);
+    float *a = vectorAt(as), *b = vectorAt(bs), *high = vectorAt(highs),
+          *low = vectorAt(lows);
     parallelFor(threads, s.chunks(), [&](int64_t chunk) {
       int64_t first = chunk * kChunkRows * s.channels;
-      float *sum = partial + 2 * chunk * s.channels;
-      sumGradientChunk(dy + first, shift, x + first, mean, sum,
-                       sum + s.channels, s.chunkRows(chunk), s.channels);
+      sumGradientChunk(dy + first, x + first, mean,
+                       partial + 3 * chunk * s.channels, s.chunkRows(chunk),
+                       s.channels);
     });
     parallelFor(threads, s.channels, [&](int64_t c) {
-      double sum1 = 0, sum2 = 0, rows = static_cast<double>(s.rows);
+      double sumG = 0, sumGX = 0, sumX = 0, rows = static_cast<double>(s.rows);
       for (int64_t chunk = 0; chunk < s.chunks(); ++chunk) {
-        sum1 += partial[2 * chunk * s.channels + c];
-        sum2 += partial[(2 * chunk + 1) * s.channels + c];
+        sumG += partial[3 * chunk * s.channels + c];
+        sumGX += partial[(3 * chunk + 1) * s.channels + c];
+        sumX += partial[(3 * chunk + 2) * s.channels + c];
       }
+      // The sum of x - mean is not quite zero, since the mean is rounded: that
+      // part of a constant gradient is no part of the variance's gradient.
+      double meanG = sumG / rows, sum2 = sumGX - meanG * sumX;
       double inverseStd = inverse[c], factor = scale[c] * inverseStd;
-      dbias[c] = static_cast<float>(sum1 + rows * shift[c]);
+      dbias[c] = static_cast<float>(sumG);
       dscale[c] = static_cast<float>(sum2 * inverseStd);
       a[c] = static_cast<float>(factor);
       b[c] =
           static_cast<float>(-factor * inverseStd * inverseStd * sum2 / rows);
-      meanG[c] = static_cast<float>(sum1 / rows);
+      high[c] = static_cast<float>(meanG);
+      low[c] = static_cast<float>(meanG - high[c]);
     });
     parallelFor(threads, s.rows, [&](int64_t row) {
       int64_t at = row * s.channels;
-      gradientRow(dx + at, dy + at, shift, meanG, x + at, mean, a, b,
-                  s.channels);
+      gradientRow(dx + at, dy + at, high, low, x + at, mean, a, b, s.channels);
     });
     return Status();
   };

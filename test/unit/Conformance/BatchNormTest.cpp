@@ -174,6 +174,42 @@ TEST_P(BatchNormTest, Backward) {
   }
 }
 
+// Behind a maximum pool few gradients are not zero, and their sum is small: it
+// is right to float's digits of what is summed up, whichever element comes
+// first.
+TEST(BatchNormBackward, SumOfSparseGradients) {
+  constexpr int64_t kRows = 2 * 96 * 96, kChannels = 5, kEvery = 128;
+  Shape shape{2, kChannels, 96, 96};
+  Tensor x = randomTensor(activation(shape), 1),
+         dy = randomTensor(activation(shape), 2);
+  std::vector<double> sum(kChannels), size(kChannels);
+  for (size_t i = 0; i < dy.values.size(); ++i) {
+    if (i % kEvery != 0) {
+      dy.values[i] = 0;
+    }
+    int64_t c = static_cast<int64_t>(i) / (kRows / 2) % kChannels;
+    sum[c] += dy.values[i];
+    size[c] += std::fabs(dy.values[i]);
+  }
+  schedule::TypeT vector = makeType({kChannels});
+  std::vector<double> zeros(kChannels), ones(kChannels, 1);
+  Launch launch("batch_norm_backward");
+  launch.number("epsilon", kEpsilon)
+      .read(tensor(activation(shape), dy.values))
+      .read(x)
+      .read(tensor(vector, ones))
+      .read(tensor(vector, zeros))
+      .read(tensor(vector, ones))
+      .write(activation(shape))
+      .write(vector)
+      .write(vector);
+  std::vector<Tensor> results = launch.run();
+  for (int64_t c = 0; c < kChannels; ++c) {
+    EXPECT_LE(std::fabs(results[2].values[c] - sum[c]), 2e-7 * size[c])
+        << "channel " << c;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, BatchNormTest,
                          testing::Values(Shape{2, 3, 4, 5}, Shape{4, 64, 9, 9},
                                          Shape{2, 37, 30, 20}, Shape{8, 10},
