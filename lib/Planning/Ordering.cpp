@@ -75,7 +75,7 @@ private:
 
   /// The segment that begins at `at`; segments reach to the beginning of the
   /// next one.
-  Map::iterator split(Map &map, uint64_t at) {
+  Map::iterator split(Map &map, uint64_t at) const {
     auto next = map.lower_bound(at);
     if (next != map.end() && next->first == at) {
       return next;

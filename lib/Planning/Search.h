@@ -17,9 +17,9 @@ public:
 
   enum class Outcome { Found, Impossible, GaveUp };
 
-  /// `order`: which blocks to try first, best first. Visits at most `nodes`
+  /// `best`: which blocks to try first, best first. Visits at most `nodes`
   /// nodes. Found: `offsets` holds the packing.
-  Outcome fit(uint64_t capacity, const std::vector<uint32_t> &order,
+  Outcome fit(uint64_t limit, const std::vector<uint32_t> &best,
               uint64_t nodes);
 
   std::vector<uint64_t> offsets;
@@ -47,7 +47,7 @@ private:
   bool branch(const Component &component, uint64_t offset, uint32_t rank);
   /// The blocks of a component that are not placed yet, in connected parts.
   std::vector<Component> split(const Component &component) const;
-  bool place(uint32_t block, uint64_t offset, const Component &within);
+  bool place(uint32_t id, uint64_t offset, const Component &within);
   bool sumFits(uint32_t section, uint64_t offset) const;
   bool lowestFits(uint32_t section, uint64_t offset) const;
   Mark mark() const { return {log.size(), order.size()}; }

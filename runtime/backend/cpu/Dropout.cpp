@@ -41,8 +41,8 @@ static void philox(uint32_t words[4][kCounters], uint32_t first, uint32_t id,
     w2[i] = static_cast<uint32_t>(step);
     w3[i] = static_cast<uint32_t>(step >> 32);
   }
-  uint32_t key0 = static_cast<uint32_t>(seed),
-           key1 = static_cast<uint32_t>(seed >> 32);
+  auto key0 = static_cast<uint32_t>(seed);
+  auto key1 = static_cast<uint32_t>(seed >> 32);
   for (int round = 0; round < 10; ++round) {
     for (int64_t i = 0; i < kCounters; ++i) {
       uint64_t product0 = uint64_t{0xD2511F53} * w0[i],
@@ -103,8 +103,8 @@ Result<Kernel> createDropout(const Request &request) {
                 threads = request.threads](const Operands &operands) {
     const float *x = operands.read<float>(0);
     float *y = operands.write<float>(0);
-    uint64_t seed = static_cast<uint64_t>(*operands.read<int64_t>(1));
-    uint64_t step = static_cast<uint64_t>(*operands.read<int64_t>(2));
+    auto seed = static_cast<uint64_t>(*operands.read<int64_t>(1));
+    auto step = static_cast<uint64_t>(*operands.read<int64_t>(2));
     constexpr int64_t kBlock = 4 * kCounters;
     parallelFor(threads, (s.elements + kBlock - 1) / kBlock,
                 [&](int64_t block) {
