@@ -99,6 +99,7 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   Target target;
   target.device = text("device");
   target.threads = integer("threads");
+  target.precision = text("precision");
   target.kind = text("kind");
   target.name = text("name");
   target.fingerprint = text("fingerprint");
@@ -122,6 +123,7 @@ void vdnn::setTarget(ModuleOp module, const Target &target) {
   NamedAttrList entries;
   entries.set("device", builder.getStringAttr(target.device));
   entries.set("threads", builder.getI64IntegerAttr(target.threads));
+  entries.set("precision", builder.getStringAttr(target.precision));
   entries.set("kind", builder.getStringAttr(target.kind));
   entries.set("name", builder.getStringAttr(target.name));
   entries.set("fingerprint", builder.getStringAttr(target.fingerprint));

@@ -1,15 +1,13 @@
-//===- CostModel.cpp - cost models of modelled devices and of the CPU -----===//
+//===- CostModel.cpp - cost models of devices on paper --------------------===//
 
 #include "vdnn/Cost/CostModel.h"
 
+#include "BackendCosts.h"
 #include "Convolution.h"
 #include "DeviceFile.h"
 #include "Roofline.h"
 
 #include "vdnn/Dialect/VDNN.h"
-#include "vdnn/Target/Kernel.h"
-
-#include "runtime/backend/cpu/Query.h"
 
 using namespace mlir;
 using namespace vdnn;
@@ -24,12 +22,6 @@ static KernelChoice makeConvolutionChoice(const DeviceFile &file, Operation *op,
   double bytes = getTraffic(op) + cost.workspaceTraffic;
   return {algorithm, cost.workspaceBytes,
           getTime(file, op, cost.flops, efficiency, bytes)};
-}
-
-static KernelChoice makeChoice(const DeviceFile &file, Operation *op) {
-  double flops = cast<ComputeOp>(op).getFlops();
-  return {"", 0,
-          getTime(file, op, flops, getEfficiency(file, op), getTraffic(op))};
 }
 
 namespace {
@@ -70,65 +62,6 @@ private:
   DeviceFile file;
 };
 
-/// This machine: algorithms and workspaces as oneDNN tells them, times by
-/// formula.
-class CpuCosts : public CostModel {
-public:
-  CpuCosts(DeviceFile file, unsigned threads)
-      : CostModel(file.device, file.link), file(std::move(file)),
-        threads(threads) {}
-
-  Result<std::vector<KernelChoice>> choices(Operation *op) override {
-    if (isFree(op)) {
-      return std::vector<KernelChoice>{{"", 0, 0}};
-    }
-    std::vector<schedule::TypeT> types;
-    for (Type type :
-         llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
-                                  llvm::to_vector(op->getResultTypes()))) {
-      types.push_back(toType(type));
-    }
-    std::vector<const schedule::TypeT *> views;
-    for (const schedule::TypeT &type : types) {
-      views.push_back(&type);
-    }
-    std::span<const schedule::TypeT *const> all(views);
-    Result<std::vector<rt::cpu::Candidate>> candidates = rt::cpu::queryKernel(
-        toKernel(op),
-        {all.first(op->getNumOperands()), all.subspan(op->getNumOperands())},
-        threads);
-    if (!candidates) {
-      return candidates.error();
-    }
-    std::vector<KernelChoice> result;
-    for (const rt::cpu::Candidate &candidate : *candidates) {
-      result.push_back(makeCandidate(op, candidate));
-    }
-    return result;
-  }
-
-private:
-  KernelChoice makeCandidate(Operation *op,
-                             const rt::cpu::Candidate &candidate) {
-    KernelChoice choice = makeChoice(file, op);
-    if (std::optional<Convolution> conv = readConvolution(op)) {
-      const Efficiencies &algorithms = getAlgorithms(file, op);
-      auto found = algorithms.find(candidate.algorithm);
-      double efficiency =
-          found != algorithms.end() ? found->second : file.otherEfficiency;
-      choice.timeNs =
-          getTime(file, op, cast<ComputeOp>(op).getFlops(), efficiency,
-                  getTraffic(op) + 2.0 * double(candidate.workspaceBytes));
-    }
-    choice.algorithm = candidate.algorithm;
-    choice.workspaceBytes = candidate.workspaceBytes;
-    return choice;
-  }
-
-  DeviceFile file;
-  unsigned threads;
-};
-
 } // namespace
 
 static Result<DeviceFile> findDevice(const std::string &device) {
@@ -148,22 +81,24 @@ static Result<DeviceFile> findDevice(const std::string &device) {
                    .str()};
 }
 
-std::unique_ptr<CostModel> vdnn::createCostModel(const std::string &device,
-                                                 unsigned threads,
+std::unique_ptr<CostModel> vdnn::createCostModel(const DeviceChoice &choice,
                                                  Error &error) {
-  Result<DeviceFile> file = findDevice(device);
+  Result<DeviceFile> file = findDevice(choice.device);
   if (!file) {
     error = file.error();
     return nullptr;
   }
-  if (file->device.kind != "cpu") {
-    return std::make_unique<ModelCosts>(std::move(*file));
+  if (file->device.kind == "cpu") {
+    return createCpuCosts(std::move(*file), choice.threads);
   }
-  // The file gives the rates of one thread and of the whole memory.
-  threads = rt::cpu::resolveThreads(threads);
-  for (auto &[element, flops] : file->flopsPerSecond) {
-    flops *= threads;
+  if (file->device.kind == "cuda") {
+    Result<std::unique_ptr<CostModel>> model =
+        createCudaCosts(std::move(*file), choice.precision);
+    if (!model) {
+      error = model.error();
+      return nullptr;
+    }
+    return std::move(*model);
   }
-  file->device.fingerprint = rt::cpu::cpuFingerprint(threads);
-  return std::make_unique<CpuCosts>(std::move(*file), threads);
+  return std::make_unique<ModelCosts>(std::move(*file));
 }

@@ -2,6 +2,8 @@
 
 #include "DeviceFile.h"
 
+#include "runtime/support/MappedFile.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -84,6 +86,9 @@ public:
     return value ? *value : empty;
   }
 
+  /// Whether the optional key is there.
+  bool has(const char *key) { return find(key, true) != nullptr; }
+
   std::string name(const char *key) const {
     return path.empty() ? key : path + "." + key;
   }
@@ -157,6 +162,7 @@ static constexpr double kMinRate = 1e6;
 static constexpr double kMaxRate = 1e18;
 static constexpr double kMaxBytes = 1e15;
 static constexpr double kMaxNs = 1e9;
+static constexpr double kMaxTimeNs = 1e15;
 static constexpr double kMinShare = 1e-3;
 /// More than 1: an algorithm may do fewer operations than the definition of the
 /// op counts.
@@ -166,6 +172,46 @@ static const std::set<std::string> kGpuAlgorithms = {
     "implicit_gemm", "implicit_precomp_gemm", "fft_tiling", "winograd",
     "winograd_nonfused"};
 static const std::set<std::string> kCpuAlgorithms = {"direct", "gemm"};
+static const std::set<std::string> kCudaAlgorithms = {"cudnn"};
+static const std::set<std::string> kKinds = {"cpu", "cuda", "model"};
+
+static const std::set<std::string> &getAlgorithmNames(const std::string &kind) {
+  return kind == "cpu"    ? kCpuAlgorithms
+         : kind == "cuda" ? kCudaAlgorithms
+                          : kGpuAlgorithms;
+}
+
+/// The kernels of a profile: signature to a list of ways to run it.
+static Status readKernels(const json &object, DeviceFile &file) {
+  if (!object.is_object()) {
+    return Error{"'kernels' must be an object"};
+  }
+  for (const auto &[signature, ways] : object.items()) {
+    if (!ways.is_array() || ways.empty()) {
+      return Error{(llvm::Twine("'kernels' has '") + signature +
+                    "' without a list of measurements")
+                       .str()};
+    }
+    std::vector<MeasuredKernel> &measured = file.kernels[signature];
+    for (const json &way : ways) {
+      Status status;
+      Reader reader(way, "kernels", status);
+      MeasuredKernel kernel;
+      kernel.algorithm = reader.text("algorithm");
+      kernel.workspaceBytes =
+          static_cast<uint64_t>(reader.number("workspace_bytes", 0, kMaxBytes));
+      kernel.reducedPrecision =
+          reader.number("reduced_precision", 0, 1, 0) != 0;
+      kernel.timeNs = static_cast<int64_t>(reader.number("ns", 0, kMaxTimeNs));
+      reader.finish();
+      if (!status.ok()) {
+        return status;
+      }
+      measured.push_back(std::move(kernel));
+    }
+  }
+  return {};
+}
 
 Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
   json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -176,10 +222,11 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
   Reader top(root, "", status);
   DeviceFile file;
   file.device.kind = top.text("kind");
-  if (status.ok() && file.device.kind != "cpu" && file.device.kind != "model") {
-    return Error{(llvm::Twine("'kind' must be 'cpu' or 'model', found '") +
-                  file.device.kind + "'")
-                     .str()};
+  if (status.ok() && !kKinds.contains(file.device.kind)) {
+    return Error{
+        (llvm::Twine("'kind' must be 'cpu', 'cuda' or 'model', found '") +
+         file.device.kind + "'")
+            .str()};
   }
   file.device.name = top.text("name");
   file.device.overheadBytes =
@@ -187,7 +234,7 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
   file.device.memoryBytes =
       static_cast<uint64_t>(top.number("memory_bytes", 0, kMaxBytes, 0));
   file.flopsPerSecond = top.numbers("flops_per_second", kMinRate, kMaxRate,
-                                    {"f64", "f32", "f16", "bf16"});
+                                    {"f64", "f32", "tf32", "f16", "bf16"});
   if (status.ok() && !file.flopsPerSecond.contains("f32")) {
     return Error{"missing key 'flops_per_second.f32'"};
   }
@@ -198,8 +245,7 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
   file.memoryEfficiency = efficiency.number("memory", kMinShare, 1);
   file.matmulEfficiency = efficiency.number("matmul", kMinShare, 1);
   file.otherEfficiency = efficiency.number("other", kMinShare, 1);
-  const std::set<std::string> &algorithms =
-      file.device.kind == "cpu" ? kCpuAlgorithms : kGpuAlgorithms;
+  const std::set<std::string> &algorithms = getAlgorithmNames(file.device.kind);
   file.convForward =
       efficiency.numbers("conv", kMinShare, kMaxConvShare, algorithms);
   file.convBackwardData = efficiency.numbers("conv_backward_data", kMinShare,
@@ -218,6 +264,15 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
       static_cast<int64_t>(link.number("latency_ns", 0, kMaxNs));
   link.finish();
 
+  if (file.device.kind == "cuda") {
+    file.properties = top.objectAt("properties").dump();
+  }
+  if (top.has("kernels")) {
+    if (Status read = readKernels(top.objectAt("kernels"), file); !read) {
+      return read.error();
+    }
+    file.device.fingerprint = top.text("fingerprint");
+  }
   top.finish();
   if (!status.ok()) {
     return status.error();
@@ -226,22 +281,27 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
 }
 
 Result<DeviceFile> vdnn::loadDeviceFile(const std::string &path) {
-  static constexpr size_t kMaxFileBytes = 1 << 20;
-  std::ifstream stream(path, std::ios::binary);
-  std::string text(kMaxFileBytes + 1, '\0');
-  if (!stream || !(stream.read(text.data(), std::streamsize(text.size())) ||
-                   stream.eof())) {
-    return Error{(llvm::Twine("cannot read device file '") + path + "'").str()};
+  static constexpr size_t kMaxFileBytes = 64 << 20;
+  Result<rt::MappedFile> mapped = rt::MappedFile::open(path);
+  if (!mapped) {
+    return Error{(llvm::Twine("cannot read device file '") + path +
+                  "': " + mapped.message())
+                     .str()};
   }
-  text.resize(size_t(stream.gcount()));
-  if (text.size() > kMaxFileBytes) {
+  std::span<const std::byte> bytes = mapped->bytes();
+  if (bytes.size() > kMaxFileBytes) {
     return Error{
-        (llvm::Twine("device file '") + path + "' is longer than 1 MiB").str()};
+        (llvm::Twine("device file '") + path + "' is longer than 64 MiB")
+            .str()};
   }
+  std::string text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   Result<DeviceFile> file = parseDeviceFile(text);
   if (!file) {
     return Error{
         (llvm::Twine("device file '") + path + "': " + file.message()).str()};
+  }
+  if (!file->device.fingerprint.empty()) {
+    return file;
   }
   // Another file is another device: plans made for the one are refused by the
   // other.

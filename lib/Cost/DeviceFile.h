@@ -14,6 +14,14 @@ namespace vdnn {
 /// not listed do not exist on the device.
 using Efficiencies = std::map<std::string, double>;
 
+/// One way to run a kernel, as `vdnn-profile` measured it.
+struct MeasuredKernel {
+  std::string algorithm;
+  uint64_t workspaceBytes = 0;
+  bool reducedPrecision = false;
+  int64_t timeNs = 0;
+};
+
 /// Everything that a device file says; docs/cost-model.md documents its keys.
 struct DeviceFile {
   DeviceDescription device;
@@ -28,19 +36,23 @@ struct DeviceFile {
   Efficiencies convForward;
   Efficiencies convBackwardData;
   Efficiencies convBackwardFilter;
+  /// Of kind cuda: what cuDNN says of the device, as JSON.
+  std::string properties;
+  /// Of a profile: by `schedule::signature`.
+  std::map<std::string, std::vector<MeasuredKernel>> kernels;
 };
 
 /// Reads the text of a device file. Never crashes: what is missing, unknown, of
 /// the wrong type or out of range is an error that names the key.
 rt::Result<DeviceFile> parseDeviceFile(const std::string &text);
 
-/// Reads a file that the user names; at most 1 MiB.
+/// Reads a file that the user names; at most 64 MiB.
 rt::Result<DeviceFile> loadDeviceFile(const std::string &path);
 
 /// The text of a built-in device's file, or null.
 const char *findBuiltinDevice(const std::string &name);
 
-/// "cpu, h200, titanx".
+/// "cpu, cuda, h200, titanx".
 std::string listBuiltinDevices();
 
 } // namespace vdnn

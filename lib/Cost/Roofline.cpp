@@ -62,3 +62,9 @@ int64_t vdnn::getTime(const DeviceFile &file, Operation *op, double flops,
          int64_t(
              std::min(kLongest, std::ceil(1e9 * std::max(compute, memory))));
 }
+
+planning::KernelChoice vdnn::makeChoice(const DeviceFile &file, Operation *op) {
+  double flops = cast<ComputeOp>(op).getFlops();
+  return {"", 0,
+          getTime(file, op, flops, getEfficiency(file, op), getTraffic(op))};
+}

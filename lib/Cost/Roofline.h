@@ -24,6 +24,9 @@ double getEfficiency(const DeviceFile &file, mlir::Operation *op);
 int64_t getTime(const DeviceFile &file, mlir::Operation *op, double flops,
                 double efficiency, double bytes);
 
+/// The only way to compute an op, with no workspace, at the rate of its kind.
+planning::KernelChoice makeChoice(const DeviceFile &file, mlir::Operation *op);
+
 } // namespace vdnn
 
 #endif

@@ -34,6 +34,7 @@ void vdnn::addStepPasses(OpPassManager &manager, const PlanOptions &options) {
   AttachTargetOptions target;
   target.device = options.device;
   target.threads = options.threads;
+  target.precision = options.precision;
   target.budget = options.budget;
   target.hostBudget = options.hostBudget;
   manager.addPass(createAttachTarget(target));
@@ -79,11 +80,15 @@ namespace {
 /// `--vdnn-plan` takes what the driver takes.
 struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
   Option<std::string> device{*this, "device",
-                             llvm::cl::desc("cpu, h200, titanx or FILE.json"),
+                             llvm::cl::desc(
+                                 "cpu, cuda, h200, titanx or FILE.json"),
                              llvm::cl::init("cpu")};
   Option<unsigned> threads{*this, "threads",
                            llvm::cl::desc("threads of the CPU (0: all)"),
                            llvm::cl::init(0)};
+  Option<std::string> precision{
+      *this, "precision", llvm::cl::desc("of f32 products on cuda: fp32 or tf32"),
+      llvm::cl::init("fp32")};
   Option<std::string> policy{*this, "policy", llvm::cl::desc(getPolicyHelp()),
                              llvm::cl::init("none")};
   Option<std::string> kernels{*this, "kernels",
@@ -113,6 +118,7 @@ void vdnn::registerPassesAndPipelines() {
         PlanOptions options;
         options.device = chosen.device;
         options.threads = chosen.threads;
+        options.precision = chosen.precision;
         options.policy = chosen.policy;
         options.kernels = chosen.kernels;
         options.sync = chosen.sync;

@@ -24,7 +24,7 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
       return signalPassFailure();
     }
     rt::Error error;
-    std::unique_ptr<CostModel> model = createCostModel(device, threads, error);
+    std::unique_ptr<CostModel> model = createCostModel({device, threads, precision}, error);
     if (!model) {
       module.emitError(error.message);
       return signalPassFailure();
@@ -32,6 +32,7 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
     Target target;
     target.device = device;
     target.threads = threads;
+    target.precision = precision;
     target.kind = model->device().kind;
     target.name = model->device().name;
     target.fingerprint = model->device().fingerprint;

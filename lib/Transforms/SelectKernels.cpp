@@ -45,7 +45,8 @@ struct SelectKernelsPass : vdnn::impl::SelectKernelsBase<SelectKernelsPass> {
     }
     rt::Error error;
     std::unique_ptr<CostModel> model =
-        createCostModel(target->device, target->threads, error);
+        createCostModel(
+            {target->device, target->threads, target->precision}, error);
     if (!model) {
       module.emitError(error.message);
       return signalPassFailure();

@@ -40,6 +40,12 @@ struct LaunchTypes {
   std::span<const schedule::TypeT *const> writes;
 };
 
+/// Memory of a device, whoever uses it.
+struct DeviceMemory {
+  uint64_t totalBytes = 0; ///< 0: not known
+  uint64_t usedBytes = 0;
+};
+
 class Device {
 public:
   virtual ~Device() = default;
@@ -123,6 +129,19 @@ public:
   /// Runs `mark` on the stream when everything queued before has finished; for
   /// traces. The function must not block.
   virtual Status callback(uint32_t stream, std::function<void()> mark) = 0;
+
+  /// Nanoseconds that the work takes which `submit` queues on a stream, by the
+  /// device's own clock where it has one. Waits for all work, before and after.
+  virtual Result<int64_t> measure(uint32_t /*stream*/,
+                                  const std::function<Status()> &submit) {
+    Status status = synchronize();
+    int64_t begin = nowNs();
+    status = status ? submit() : status;
+    status = status ? synchronize() : status;
+    return status ? Result<int64_t>(nowNs() - begin) : status.error();
+  }
+
+  virtual DeviceMemory memory() const { return {}; }
 
   /// The device's clock, ns from an arbitrary origin: that of a simulator while
   /// it calls a `mark`, else the time of day.

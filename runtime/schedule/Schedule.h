@@ -15,6 +15,7 @@
 #include "runtime/support/Error.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,13 @@ double getNumber(const KernelT &kernel, const std::string &name,
                  double fallback = 0);
 std::string getText(const KernelT &kernel, const std::string &name,
                     const std::string &fallback = "");
+
+/// All that decides how a kernel can run, but its algorithm: kind, attributes,
+/// program and the types of its operands, as one line of text that people can
+/// read. Equal kernels have equal signatures.
+std::string signature(const KernelT &kernel,
+                      std::span<const TypeT *const> reads,
+                      std::span<const TypeT *const> writes);
 
 } // namespace vdnn::schedule
 

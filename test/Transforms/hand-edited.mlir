@@ -14,7 +14,7 @@
 // OTHER: error: {{.*}}releases another tensor than the one its token copies
 
 //--- good.mlir
-module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, threads = 0 : i64}} {
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
   func.func @main(%x: tensor<4x4xf32> {vdnn.name = "x", vdnn.role = "input"}) -> (tensor<4x4xf32> {vdnn.name = "y", vdnn.role = "output"}) {
     %a = vdnn.softmax %x {axis = 1 : i64, vdnn.names = ["a"], vdnn.algorithm = "", vdnn.workspace = 0 : i64, vdnn.time_ns = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %h, %d = vdnn.offload %a : tensor<4x4xf32>
@@ -26,7 +26,7 @@ module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, devic
   }
 }
 //--- unreleased.mlir
-module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, threads = 0 : i64}} {
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
   func.func @main(%x: tensor<4x4xf32> {vdnn.name = "x", vdnn.role = "input"}) -> (tensor<4x4xf32> {vdnn.name = "y", vdnn.role = "output"}) {
     %a = vdnn.softmax %x {axis = 1 : i64, vdnn.names = ["a"], vdnn.algorithm = "", vdnn.workspace = 0 : i64, vdnn.time_ns = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %h, %d = vdnn.offload %a : tensor<4x4xf32>
@@ -36,7 +36,7 @@ module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, devic
   }
 }
 //--- twice.mlir
-module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, threads = 0 : i64}} {
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
   func.func @main(%x: tensor<4x4xf32> {vdnn.name = "x", vdnn.role = "input"}) -> (tensor<4x4xf32> {vdnn.name = "y", vdnn.role = "output"}) {
     %a = vdnn.softmax %x {axis = 1 : i64, vdnn.names = ["a"], vdnn.algorithm = "", vdnn.workspace = 0 : i64, vdnn.time_ns = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %h, %d = vdnn.offload %a : tensor<4x4xf32>
@@ -48,7 +48,7 @@ module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, devic
   }
 }
 //--- lost.mlir
-module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, threads = 0 : i64}} {
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
   func.func @main(%x: tensor<4x4xf32> {vdnn.name = "x", vdnn.role = "input"}) -> (tensor<4x4xf32> {vdnn.name = "y", vdnn.role = "output"}) {
     %a = vdnn.softmax %x {axis = 1 : i64, vdnn.names = ["a"], vdnn.algorithm = "", vdnn.workspace = 0 : i64, vdnn.time_ns = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %h, %d = vdnn.offload %a : tensor<4x4xf32>
@@ -57,7 +57,7 @@ module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, devic
   }
 }
 //--- other.mlir
-module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, threads = 0 : i64}} {
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "titanx", device_to_host = 1.28e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "f", host_budget = 0 : i64, host_to_device = 1.28e10 : f64, kind = "model", latency_ns = 0 : i64, name = "n", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
   func.func @main(%x: tensor<4x4xf32> {vdnn.name = "x", vdnn.role = "input"}) -> (tensor<4x4xf32> {vdnn.name = "y", vdnn.role = "output"}) {
     %a = vdnn.softmax %x {axis = 1 : i64, vdnn.names = ["a"], vdnn.algorithm = "", vdnn.workspace = 0 : i64, vdnn.time_ns = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %h, %d = vdnn.offload %a : tensor<4x4xf32>

@@ -25,8 +25,8 @@ namespace cl = llvm::cl;
   llvm::StringMap<cl::Option *> &registered = cl::getRegisteredOptions();
   for (const char *name :
        {"batch", "bn", "budget", "device", "dim", "dropout", "emit", "freeze",
-        "kernels", "loss", "policy", "storage", "summary", "sync", "threads",
-        "unproven"}) {
+        "kernels", "list-ops", "loss", "policy", "precision", "profile", "storage", "summary", "sync",
+        "threads", "unproven"}) {
     if (cl::Option *foreign = registered.lookup(name)) {
       foreign->removeArgument();
     }
@@ -105,11 +105,22 @@ static cl::opt<std::string>
 
 static cl::opt<std::string>
     device("device",
-           cl::desc("cpu (default), h200, titanx, or a device model FILE.json"),
+           cl::desc("cpu (default), cuda (an H200 through cuDNN; needs no GPU), "
+                    "h200 and titanx (models to simulate), or FILE.json, a "
+                    "device or a profile"),
            cl::value_desc("name"), cl::init("cpu"), cl::cat(planCategory));
 static cl::opt<unsigned>
     threads("threads", cl::desc("threads of the cpu device (default: all)"),
             cl::value_desc("N"), cl::init(0), cl::cat(planCategory));
+static cl::opt<std::string>
+    precision("precision",
+              cl::desc("of f32 products on cuda: fp32 (default: IEEE) or tf32 "
+                       "(tensor cores, factors of 10 bits)"),
+              cl::value_desc("kind"), cl::init("fp32"), cl::cat(planCategory));
+static cl::opt<std::string> profile(
+    "profile", cl::desc("plan from measured times, as vdnn-profile wrote them; "
+                        "the same as --device=FILE.json"),
+    cl::value_desc("FILE.json"), cl::init(""), cl::cat(planCategory));
 static cl::opt<std::string> budget(
     "budget",
     cl::desc("device memory of the whole process, as 6GiB, 800M or 4096"),
@@ -299,24 +310,30 @@ static rt::Status readTraining(CompileOptions &options) {
 }
 
 static rt::Status readPlan(PlanOptions &options) {
-  options.device = device;
+  if (!profile.empty() && device.getNumOccurrences() > 0) {
+    return rt::Error{"'--profile' names the device: leave '--device' out"};
+  }
+  options.device = profile.empty() ? device : profile;
   options.threads = threads;
   std::vector<std::pair<std::string, std::string>> policies;
   for (const planning::Policy *known : planning::policies()) {
     policies.emplace_back(known->name(), known->name());
   }
   auto named = choose<std::string>("policy", policy, policies);
+  auto rounded = choose<std::string>("precision", precision,
+                                     {{"fp32", "fp32"}, {"tf32", "tf32"}});
   auto preferred = choose<std::string>(
       "kernels", kernels,
       {{"performance", "performance"}, {"memory", "memory"}});
   auto synced = choose<std::string>("sync", syncMode,
                                     {{"event", "event"}, {"layer", "layer"}});
-  for (auto *choice : {&named, &preferred, &synced}) {
+  for (auto *choice : {&named, &rounded, &preferred, &synced}) {
     if (!*choice) {
       return choice->error();
     }
   }
   options.policy = *named;
+  options.precision = *rounded;
   options.kernels = *preferred;
   options.sync = *synced;
   for (auto [text, bytes] : {std::pair{&budget, &options.budget},

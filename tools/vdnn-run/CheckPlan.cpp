@@ -1,8 +1,10 @@
 //===- CheckPlan.cpp - vdnn-run --check
 //---------------------------------------------------------------------===//
 
-#include "Plan.h"
 #include "Report.h"
+#include "Options.h"
+
+#include "tools/common/Plan.h"
 
 #include "runtime/exec/Open.h"
 #include "runtime/support/Format.h"

@@ -2,7 +2,7 @@
 //---------------------------------------------===//
 
 #include "Interrupt.h"
-#include "Plan.h"
+#include "OpenSession.h"
 #include "Report.h"
 
 #include "runtime/support/Format.h"

@@ -1,7 +1,7 @@
 //===- OnnxTest.cpp - vdnn-run --onnx-test: replays ONNX's test data
 //----------------------------------------===//
 
-#include "Plan.h"
+#include "OpenSession.h"
 
 #include "runtime/exec/files/OnnxTensor.h"
 #include "runtime/support/Format.h"

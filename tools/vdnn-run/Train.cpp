@@ -3,8 +3,8 @@
 
 #include "Dump.h"
 #include "Interrupt.h"
+#include "OpenSession.h"
 #include "Outputs.h"
-#include "Plan.h"
 #include "Report.h"
 
 #include "runtime/exec/Open.h"

@@ -47,6 +47,7 @@ InitialAttr getConstantInitial(ConstantOp constant);
 struct Target {
   std::string device; ///< as `vdnn-attach-target` was told
   unsigned threads = 0;
+  std::string precision;
   std::string kind;
   std::string name;
   std::string fingerprint;

@@ -22,7 +22,7 @@ namespace vdnn {
 
 /// The machine, as plans name it.
 struct DeviceDescription {
-  /// "cpu", or "model" for a device that exists only as a cost model.
+  /// "cpu", "cuda", or "model" for a device that exists only as a cost model.
   std::string kind;
   std::string name;
   /// What the choice of kernels and the sizes of workspaces depend on; equal to
@@ -58,12 +58,23 @@ private:
   planning::Link link_;
 };
 
-/// Makes the cost model of a device: `cpu` (this machine, `threads` compute
-/// threads, 0: all), `h200`, `titanx`, or the path of a device file
-/// ("something.json"). Null, and `error` set, if there is no such device or its
-/// file is not valid.
-std::unique_ptr<CostModel> createCostModel(const std::string &device,
-                                           unsigned threads, rt::Error &error);
+/// Which device, and how it may compute.
+struct DeviceChoice {
+  /// `cpu` (this machine), `cuda` (an H200 through cuDNN), `h200`, `titanx`, or
+  /// the path of a device file or profile ("something.json").
+  std::string device = "cpu";
+  /// Compute threads of the cpu; 0: all.
+  unsigned threads = 0;
+  /// Of f32 products on cuda: "fp32" is IEEE; "tf32" lets tensor cores round
+  /// the factors to 10 bits.
+  std::string precision = "fp32";
+};
+
+/// Makes the cost model of a device. Null, and `error` set, if there is no such
+/// device, its file is not valid, or the library that knows its kernels cannot
+/// be loaded.
+std::unique_ptr<CostModel> createCostModel(const DeviceChoice &choice,
+                                           rt::Error &error);
 
 } // namespace vdnn
 

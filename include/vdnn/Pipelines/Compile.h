@@ -21,6 +21,7 @@ enum class Emit { Compute, Step, Transfers, Commands, Schedule };
 struct PlanOptions {
   std::string device = "cpu";
   unsigned threads = 0;
+  std::string precision = "fp32"; ///< of f32 products on cuda: fp32, tf32
   std::string policy = "none";
   std::string kernels = "performance";
   std::string sync = "event";

@@ -394,4 +394,39 @@ Status CudaDevice::callback(uint32_t stream, std::function<void()> mark) {
   return keep(status);
 }
 
+/// Between two events on the stream.
+Result<int64_t> CudaDevice::measure(uint32_t stream,
+                                    const std::function<Status()> &submit) {
+  VDNN_TRY(check(stream));
+  VDNN_TRY(synchronize());
+  cudaEvent_t begin = nullptr, end = nullptr;
+  float milliseconds = 0;
+  auto body = [&]() -> Status {
+    VDNN_CUDA(cudaEventCreate(&begin));
+    VDNN_CUDA(cudaEventCreate(&end));
+    VDNN_CUDA(cudaEventRecord(begin, streams_[stream]));
+    VDNN_TRY(submit());
+    VDNN_CUDA(cudaEventRecord(end, streams_[stream]));
+    VDNN_TRY(synchronize());
+    VDNN_CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
+    return {};
+  };
+  Status status = body();
+  for (cudaEvent_t event : {begin, end}) {
+    if (event) {
+      cudaEventDestroy(event);
+    }
+  }
+  VDNN_TRY(status);
+  return static_cast<int64_t>(double(milliseconds) * 1e6);
+}
+
+DeviceMemory CudaDevice::memory() const {
+  size_t free = 0, total = 0;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) {
+    return {};
+  }
+  return {total, total - free};
+}
+
 } // namespace vdnn::rt::cuda

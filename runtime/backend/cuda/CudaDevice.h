@@ -54,6 +54,9 @@ public:
               uint64_t bytes, std::byte value) override;
   Status delay(uint32_t stream, uint64_t nanoseconds) override;
   Status callback(uint32_t stream, std::function<void()> mark) override;
+  Result<int64_t> measure(uint32_t stream,
+                          const std::function<Status()> &submit) override;
+  DeviceMemory memory() const override;
 
 private:
   explicit CudaDevice(Properties properties)

@@ -27,7 +27,7 @@ protected:
   std::vector<KernelChoice> choices(const std::string &device,
                                     const std::string &text, StringRef name) {
     rt::Error error;
-    std::unique_ptr<CostModel> model = createCostModel(device, 2, error);
+    std::unique_ptr<CostModel> model = createCostModel({device, 2}, error);
     EXPECT_TRUE(model) << error.message;
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     EXPECT_TRUE(module);
@@ -178,7 +178,7 @@ TEST_F(CostModelTest, CpuAsksTheBackend) {
 
 TEST_F(CostModelTest, CpuSaysWhatItCannotCompute) {
   rt::Error error;
-  std::unique_ptr<CostModel> model = createCostModel("cpu", 1, error);
+  std::unique_ptr<CostModel> model = createCostModel({"cpu", 1}, error);
   ASSERT_TRUE(model);
   EXPECT_EQ(model->device().kind, "cpu");
   EXPECT_NE(model->device().fingerprint.find("threads 1"), std::string::npos);
@@ -194,7 +194,7 @@ TEST_F(CostModelTest, CpuSaysWhatItCannotCompute) {
 
 TEST_F(CostModelTest, UnknownDevice) {
   rt::Error error;
-  EXPECT_FALSE(createCostModel("gtx", 0, error));
+  EXPECT_FALSE(createCostModel({"gtx", 0}, error));
   EXPECT_EQ(error.message,
             "unknown device 'gtx', expected 'cpu', 'h200', 'titanx' or the "
             "path of a device file that ends in '.json'");
@@ -202,7 +202,7 @@ TEST_F(CostModelTest, UnknownDevice) {
 
 TEST_F(CostModelTest, DescribesDevices) {
   rt::Error error;
-  std::unique_ptr<CostModel> model = createCostModel("h200", 0, error);
+  std::unique_ptr<CostModel> model = createCostModel({"h200", 0}, error);
   ASSERT_TRUE(model);
   EXPECT_EQ(model->device().kind, "model");
   EXPECT_EQ(model->device().overheadBytes, 536ull << 20);

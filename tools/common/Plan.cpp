@@ -1,9 +1,8 @@
 //===- Plan.cpp
 //---------------------------------------------------------------------------------------------===//
 
-#include "Plan.h"
+#include "tools/common/Plan.h"
 
-#include "runtime/exec/Open.h"
 #include "runtime/support/MappedFile.h"
 
 #include <array>
@@ -29,7 +28,7 @@ public:
   TemporaryFolder() {
     std::error_code code;
     std::string pattern =
-        (fs::temp_directory_path(code) / "vdnn-run.XXXXXX").string();
+        (fs::temp_directory_path(code) / "vdnn.XXXXXX").string();
     if (!code && ::mkdtemp(pattern.data())) {
       path_ = pattern;
     }
@@ -98,7 +97,10 @@ rt::Status runProgram(const std::vector<std::string> &arguments) {
   return {};
 }
 
-rt::Result<schedule::ScheduleT> loadMlir(const std::string &path) {
+} // namespace
+
+rt::Result<schedule::ScheduleT>
+compilePlan(const std::string &path, const std::vector<std::string> &options) {
   std::error_code code;
   fs::path program =
       fs::read_symlink("/proc/self/exe", code).parent_path() / "vdnn-opt";
@@ -114,14 +116,13 @@ rt::Result<schedule::ScheduleT> loadMlir(const std::string &path) {
     return rt::Error{"cannot make a temporary folder"};
   }
   std::string binary = (folder.path() / "plan.vdnn").string();
-  if (rt::Status status = runProgram({program.string(), path, "-o", binary});
-      !status) {
+  std::vector<std::string> arguments = {program.string(), path, "-o", binary};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  if (rt::Status status = runProgram(arguments); !status) {
     return status.error();
   }
   return schedule::load(binary);
 }
-
-} // namespace
 
 rt::Result<schedule::ScheduleT> loadPlan(const std::string &path) {
   std::error_code code;
@@ -129,7 +130,7 @@ rt::Result<schedule::ScheduleT> loadPlan(const std::string &path) {
     return rt::Error{"there is no file '" + path + "'"};
   }
   if (path.ends_with(".mlir")) {
-    return loadMlir(path);
+    return compilePlan(path, {});
   }
   if (path.ends_with(".json")) {
     rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
@@ -148,31 +149,6 @@ rt::Result<schedule::ScheduleT> loadPlan(const std::string &path) {
                      path + " -o plan.mlir'"};
   }
   return schedule::load(path);
-}
-
-rt::Result<std::unique_ptr<rt::Session>>
-openSession(const std::string &plan, const RunOptions &options,
-            const rt::SessionOptions &session) {
-  rt::Result<schedule::ScheduleT> schedule = loadPlan(plan);
-  if (!schedule) {
-    return schedule.error();
-  }
-  rt::Result<std::unique_ptr<rt::Device>> device =
-      rt::openDevice(options.device, *schedule, options.threads);
-  if (!device) {
-    return device.error();
-  }
-  rt::SessionOptions complete = session;
-  complete.planWeights = rt::weightsBeside(plan);
-  rt::Result<std::unique_ptr<rt::Session>> opened =
-      rt::Session::create(std::move(*schedule), std::move(*device), complete);
-  if (!opened) {
-    return rt::Error{"'" + plan + "': " + opened.message()};
-  }
-  for (const std::string &note : (*opened)->notes()) {
-    std::fprintf(stderr, "note: %s\n", note.c_str());
-  }
-  return opened;
 }
 
 } // namespace vdnn::tool

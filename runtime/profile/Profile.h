@@ -1,0 +1,71 @@
+//===- Profile.h - what a device takes, measured --------------------------===//
+//
+// A profile holds the time of every way to run every kernel of a plan, and the
+// rates of the link to the host. The compiler plans from it instead of from
+// formulas.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef VDNN_RUNTIME_PROFILE_PROFILE_H
+#define VDNN_RUNTIME_PROFILE_PROFILE_H
+
+#include "runtime/backend/plugin/Plugin.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace vdnn::rt {
+
+/// One way to run a kernel, and how long it takes.
+struct MeasuredKernel {
+  KernelCandidate candidate;
+  int64_t timeNs = 0; ///< median
+  double spread = 0;  ///< (slowest - fastest) / median of the rounds
+};
+
+/// Bytes per second of each direction alone; what share of it is left while
+/// both run; ns that a copy takes to start.
+struct MeasuredLink {
+  double toHost = 0, toDevice = 0, duplexFactor = 1;
+  int64_t latencyNs = 0;
+};
+
+struct Profile {
+  std::string kind;
+  std::string fingerprint;
+  std::string properties; ///< as `Plugin::deviceProperties` gives them
+  uint64_t memoryBytes = 0;
+  uint64_t overheadBytes = 0; ///< used beside the arena once all kernels ran
+  MeasuredLink link;
+  /// By `schedule::signature`, fastest first.
+  std::map<std::string, std::vector<MeasuredKernel>> kernels;
+};
+
+struct ProfileOptions {
+  /// Measurements of each candidate, whose median counts.
+  unsigned rounds = 5;
+  /// Candidates that need a larger workspace are left out.
+  uint64_t maxWorkspaceBytes = uint64_t{4} << 30;
+  /// Called after each kernel: how many of how many, and its signature.
+  std::function<void(size_t done, size_t all, const std::string &signature)>
+      progress;
+  /// Called for a candidate that the device refuses or fails on.
+  std::function<void(const std::string &signature, const std::string &algorithm,
+                     const std::string &why)>
+      refused;
+};
+
+/// Measures the launches of a plan on the plugin's first device, which nothing
+/// else should use meanwhile. An error where a kernel has no way at all to run.
+Result<Profile> measureProfile(const schedule::ScheduleT &plan,
+                               const Plugin &plugin,
+                               const ProfileOptions &options);
+
+/// As a device file (docs/cost-model.md). `name`: for people.
+std::string toJson(const Profile &profile, const std::string &name);
+
+} // namespace vdnn::rt
+
+#endif

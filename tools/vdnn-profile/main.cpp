@@ -1,0 +1,140 @@
+//===- main.cpp - vdnn-profile: the command line --------------------------===//
+
+#include "tools/common/Plan.h"
+
+#include "runtime/profile/Profile.h"
+#include "runtime/support/AtomicFile.h"
+#include "runtime/support/Format.h"
+#include "runtime/support/Progress.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+using namespace vdnn;
+
+static constexpr const char *kDescription =
+    R"(Measures how long each way to run each kernel of a model takes on this machine's GPU, and how fast copies
+to the host and back are. vdnn-opt plans from the result.)";
+
+static constexpr const char *kExamples = R"(Examples:
+  Measure what training ResNet-50 needs, then plan with the times:
+    vdnn-profile resnet50.onnx -o h200.json --plan-option=--batch=256 --plan-option=--loss=cross_entropy
+    vdnn-opt resnet50.onnx --batch=256 --loss=cross_entropy --profile h200.json --budget=8GiB -o plan.mlir
+
+  On a machine without the compiler, from a plan made elsewhere (of any policy):
+    vdnn-opt resnet50.onnx --batch=256 --loss=cross_entropy --device=cuda -o plan.vdnn
+    vdnn-profile plan.vdnn -o h200.json
+
+Nothing else should use the GPU meanwhile. A profile is good for the GPU, cuDNN and cuBLAS it was made with.)";
+
+namespace {
+
+struct ProfileCommand {
+  std::string input;
+  std::string output;
+  std::vector<std::string> planOptions;
+  rt::ProfileOptions options;
+};
+
+} // namespace
+
+static rt::Result<schedule::ScheduleT> readPlan(const ProfileCommand &command) {
+  if (!command.input.ends_with(".onnx")) {
+    if (!command.planOptions.empty()) {
+      return rt::Error{"'--plan-option' is for models, and '" + command.input +
+                       "' is a plan already"};
+    }
+    return tool::loadPlan(command.input);
+  }
+  std::vector<std::string> options = command.planOptions;
+  options.push_back("--device=cuda");
+  options.push_back("--summary=none");
+  return tool::compilePlan(command.input, options);
+}
+
+static void printSlowest(const rt::Profile &profile) {
+  std::vector<std::pair<int64_t, std::string>> best;
+  double spread = 0;
+  for (const auto &[signature, ways] : profile.kernels) {
+    best.emplace_back(ways.front().timeNs, signature);
+    spread = std::max(spread, ways.front().spread);
+  }
+  std::sort(best.rbegin(), best.rend());
+  std::printf("%zu kernels; the slowest, each in its fastest way:\n",
+              best.size());
+  for (size_t i = 0; i < std::min<size_t>(5, best.size()); ++i) {
+    std::printf("  %8.3f ms  %s\n", double(best[i].first) / 1e6,
+                best[i].second.c_str());
+  }
+  std::printf("largest spread of the fastest ways: %.1f %%\n", spread * 100);
+  std::printf(
+      "link: %.1f GB/s to the host, %.1f GB/s to the device, %.0f %% of "
+      "it while both run\n",
+      profile.link.toHost / 1e9, profile.link.toDevice / 1e9,
+      profile.link.duplexFactor * 100);
+  std::printf("memory beside the arena: %s\n",
+              rt::formatBytes(profile.overheadBytes).c_str());
+}
+
+static rt::Status run(ProfileCommand &command) {
+  rt::Result<schedule::ScheduleT> plan = readPlan(command);
+  if (!plan) {
+    return plan.status();
+  }
+  if (plan->target->kind != "cuda") {
+    return rt::Error{"the plan is for '" + plan->target->kind +
+                     "', expected one for cuda: plan with --device=cuda"};
+  }
+  rt::Result<const rt::Plugin *> plugin = rt::loadPlugin("cuda");
+  if (!plugin) {
+    return plugin.status();
+  }
+  rt::Progress progress(stderr);
+  command.options.progress = [&](size_t done, size_t all,
+                                 const std::string &signature) {
+    std::string line = rt::format("%3zu of %zu  ", done, all) + signature;
+    progress.update(line.substr(0, 100));
+  };
+  command.options.refused = [&](const std::string &signature,
+                                const std::string &algorithm,
+                                const std::string &why) {
+    progress.print("note: '" + algorithm + "' of '" + signature +
+                   "' is left out: " + why);
+  };
+  rt::Result<rt::Profile> profile =
+      rt::measureProfile(*plan, **plugin, command.options);
+  progress.finish();
+  if (!profile) {
+    return profile.status();
+  }
+  std::string json = rt::toJson(*profile, profile->fingerprint);
+  if (rt::Status status = rt::writeFile(command.output, json); !status) {
+    return status;
+  }
+  printSlowest(*profile);
+  return {};
+}
+
+int main(int argc, char **argv) {
+  CLI::App app(kDescription, "vdnn-profile");
+  app.footer(kExamples);
+  ProfileCommand command;
+  app.add_option("input", command.input, "model (.onnx) or plan (.mlir, .vdnn)")
+      ->required()
+      ->check(CLI::ExistingFile);
+  app.add_option("-o,--output", command.output, "the profile (.json)")
+      ->required();
+  app.add_option("--plan-option", command.planOptions,
+                 "an option of vdnn-opt for a model; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--rounds", command.options.rounds,
+                 "measurements of each candidate (default 5)")
+      ->check(CLI::Range(1, 1000));
+  CLI11_PARSE(app, argc, argv);
+  if (rt::Status status = run(command); !status) {
+    std::fprintf(stderr, "error: %s\n", status.message().c_str());
+    return 1;
+  }
+  return 0;
+}
