@@ -403,9 +403,11 @@ void Importer::finishFunction() {
     if (op.hasAttr("vdnn.names")) {
       continue;
     }
-    std::string base = (cast<NameLoc>(op.getLoc()).getName().getValue() + "." +
-                        op.getName().stripDialect())
-                           .str();
+    std::string base = op.getName().stripDialect().str();
+    // A result of the model that is known before the run comes from no node.
+    if (auto node = dyn_cast<NameLoc>(op.getLoc())) {
+      base = (node.getName().getValue() + "." + base).str();
+    }
     SmallVector<Attribute> resultNames;
     for (unsigned i = 0; i < op.getNumResults(); ++i) {
       resultNames.push_back(builder.getStringAttr(uniqueName(base)));
