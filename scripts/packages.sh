@@ -6,7 +6,7 @@ build=(build-essential cmake ninja-build git ccache mold unzip python3-pip
   libmlir-19-dev mlir-19-tools llvm-19-dev llvm-19-tools libzstd-dev
   libdnnl-dev ocl-icd-opencl-dev libprotobuf-dev protobuf-compiler
   libflatbuffers-dev flatbuffers-compiler nlohmann-json3-dev libcli11-dev)
-tests=(libgtest-dev libbenchmark-dev clang-format-19 clang-tidy-19 libonnx-testdata python3-onnx
+tests=(libgtest-dev libbenchmark-dev clang-format-19 clang-tidy-19 clang-19 libclang-rt-19-dev libonnx-testdata python3-onnx
   python3-numpy python3-torch python3-torchvision python3-sklearn)
 
 missing=()

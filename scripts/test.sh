@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Passes all tests: format, tidy, build, unit, lit, conformance, ONNX's node tests, end to end, sanitizers.
+# Passes all tests: format, tidy, build, unit, lit, conformance, ONNX's node tests, end to end, sanitizers, fuzzers.
 #   scripts/test.sh            everything but clang_tidy
-#   scripts/test.sh STAGE ...  some stages: format tidy clang_tidy build unit onnx e2e asan tsan
+#   scripts/test.sh STAGE ...  some stages: format tidy clang_tidy build unit onnx e2e asan fuzz tsan
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 stages=("$@")
-[ ${#stages[@]} -gt 0 ] || stages=(format tidy build unit onnx e2e asan tsan)
+[ ${#stages[@]} -gt 0 ] || stages=(format tidy build unit onnx e2e asan fuzz tsan)
 jobs=$(nproc)
 
 sources() { git ls-files '*.cpp' '*.h'; }
@@ -47,12 +47,21 @@ stage_asan() {
   UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs" -R "^($(IFS='|'; echo "${tests[*]}"))\$"
 }
 
+# The fuzzers, under both sanitizers too; FUZZ_SECONDS for each. That of .mlir files mostly tests MLIR's own parser, and is
+# run by hand: test/fuzz/run.py mlir.
+stage_fuzz() {
+  cmake --preset fuzz -Wno-dev > /dev/null
+  cmake --build --preset fuzz --target fuzz-{vdnn,onnx,npy,safetensors,pb}
+  /usr/bin/python3 test/fuzz/run.py --seconds "${FUZZ_SECONDS:-10}" vdnn onnx npy safetensors pb
+}
+
 # What runs on several threads: the streams of the cpu device and the executor over them. libgomp is not built for
-# ThreadSanitizer, so there is one compute thread; the simulated device reserves more addresses than it allows.
+# ThreadSanitizer, so there is one compute thread.
 stage_tsan() {
   cmake --preset tsan -Wno-dev > /dev/null
-  cmake --build --preset tsan --target vdnn_conformance_cpu vdnn_race CInterfaceTest
-  OMP_NUM_THREADS=1 ctest --test-dir build-tsan --output-on-failure -R '^(vdnn_conformance_cpu|vdnn_race.*|CInterfaceTest)$'
+  cmake --build --preset tsan --target vdnn_conformance_cpu vdnn_race CInterfaceTest SimDeviceTest
+  OMP_NUM_THREADS=1 ctest --test-dir build-tsan --output-on-failure \
+    -R '^(vdnn_conformance_cpu|vdnn_race.*|CInterfaceTest|SimDeviceTest)$'
 }
 
 for stage in "${stages[@]}"; do
