@@ -3,7 +3,8 @@
 // Algorithms are cuDNN's engines with their knobs ("cudnn:e12,k2=3,k7=0"), all
 // deterministic. With f32 tensors an engine on tensor cores multiplies in tf32:
 // reduced precision. A bias is added by the same code that computes the
-// convolution; its gradient is a sum of our own, beside cuDNN's.
+// convolution, rounded to bf16 where the tensors are; its gradient is a sum of
+// our own, beside cuDNN's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "runtime/backend/cuda/Cudnn.h"
 #include "runtime/backend/cuda/Factories.h"
 #include "runtime/backend/cuda/kernels/ColumnSum.h"
+#include "runtime/backend/cuda/kernels/RoundBias.h"
 
 #include <algorithm>
 #include <mutex>
@@ -32,9 +34,12 @@ struct ConvGraph {
   /// The tensors of the command's reads, then of its first result.
   std::vector<Node> nodes;
   ElementType element;
-  /// The gradient of the bias; null if there is none to compute.
-  const TypeT *biasGradient = nullptr;
-  ColumnSum biasSum;
+  /// Bytes of the workspace behind cuDNN's, for our own part of the work:
+  uint64_t ownBytes = 0;
+  /// the bias, rounded to bf16 ...
+  bool roundsBias = false;
+  /// ... or partial sums of its gradient. Empty: no gradient of a bias.
+  std::function<cudaError_t(const Operands &, void *own)> sumBias = {};
 };
 
 } // namespace
@@ -47,7 +52,7 @@ static cudnnDataType_t toCudnn(ElementType element) {
   return element == ElementType::BF16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
 }
 
-/// All three tensors f32 or bf16, the bias like them or f32.
+/// All three tensors f32 or bf16, the bias (or its gradient) like them or f32.
 static Status expectElements(const ConvTypes &types) {
   ElementType element = types.x->element == ElementType::BF16
                             ? ElementType::BF16
@@ -59,6 +64,31 @@ static Status expectElements(const ConvTypes &types) {
     VDNN_TRY(expectElement(*types.bias, ElementType::F32, "bias"));
   }
   return {};
+}
+
+/// Queues the gradient of the bias.
+template <typename T, typename Bias>
+static cudaError_t sumBias(const ColumnSum &plan, const Operands &operands,
+                           void *own) {
+  return launchColumnSum(plan, operands.read<T>(1), static_cast<float *>(own),
+                         operands.write<Bias>(1), operands.stream);
+}
+
+/// Gradient of bias `bias`: the sums over all but the channels of `dy`.
+static void describeBiasSum(ConvGraph &conv, const TypeT &bias,
+                            const TypeT &dy) {
+  int64_t channels = bias.shape[0];
+  bool isBf16 = dy.element == ElementType::BF16;
+  ColumnSum plan = ColumnSum::plan(countElements(dy.shape) / channels, channels,
+                                   isBf16 ? 2 : 4);
+  conv.ownBytes = plan.workspaceBytes();
+  auto *sum = !isBf16 ? sumBias<float, float>
+              : bias.element == ElementType::BF16
+                  ? sumBias<__nv_bfloat16, __nv_bfloat16>
+                  : sumBias<__nv_bfloat16, float>;
+  conv.sumBias = [plan, sum](const Operands &operands, void *own) {
+    return sum(plan, operands, own);
+  };
 }
 
 /// cuDNN knows no convolutions over one dimension: they are images of height 1.
@@ -109,8 +139,12 @@ static Result<ConvGraph> describe(const Request &request) {
           biasStrides(yType.shape.size(), channels);
       biasShape[1] = channels;
       biasStrides[1] = 1;
-      Node bias =
-          graph.tensor(toCudnn(types->bias->element), biasShape, biasStrides);
+      // cuDNN adds a bias of the tensors' own type alone.
+      Node bias = graph.tensor(element, biasShape, biasStrides);
+      if (types->bias->element != result.element) {
+        result.roundsBias = true;
+        result.ownBytes = channels * sizeof(__nv_bfloat16);
+      }
       Node sum = graph.virtualTensor(CUDNN_DATA_FLOAT, yType.shape,
                                      memoryStrides(yType));
       graph.convolution(convolution, x, w, sum);
@@ -130,11 +164,7 @@ static Result<ConvGraph> describe(const Request &request) {
   graph.convolutionBackwardFilter(convolution, x, y, w);
   result.nodes = {x, y, w};
   if (types->bias) {
-    result.biasGradient = types->bias;
-    int64_t channels = types->bias->shape[0];
-    result.biasSum =
-        ColumnSum::plan(countElements(yType.shape) / channels, channels,
-                        result.element == ElementType::BF16 ? 2 : 4);
+    describeBiasSum(result, *types->bias, *types->y);
   }
   return result;
 }
@@ -227,34 +257,15 @@ static Result<EngineConfig> choose(const ConvGraph &conv,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Offset of the partial sums of the bias's gradient, behind cuDNN's part of
-/// the workspace.
-static uint64_t getSumOffset(uint64_t cudnnBytes) {
+/// Offset of our own part of the workspace, behind cuDNN's.
+static uint64_t getOwnOffset(uint64_t cudnnBytes) {
   return (cudnnBytes + 255) / 256 * 256;
 }
 
 static uint64_t getWorkspaceBytes(const ConvGraph &conv,
                                   const EngineConfig &config) {
-  return conv.biasGradient ? getSumOffset(config.workspaceBytes) +
-                                 conv.biasSum.workspaceBytes()
+  return conv.ownBytes > 0 ? getOwnOffset(config.workspaceBytes) + conv.ownBytes
                            : config.workspaceBytes;
-}
-
-static Status runBiasSum(const ColumnSum &sum, ElementType element,
-                         ElementType biasElement, uint64_t offset,
-                         const Operands &operands) {
-  auto *parts = reinterpret_cast<float *>(
-      static_cast<std::byte *>(operands.workspace) + offset);
-  cudaError_t code =
-      element == ElementType::F32
-          ? launchColumnSum(sum, operands.read<float>(1), parts,
-                            operands.write<float>(1), operands.stream)
-      : biasElement == ElementType::F32
-          ? launchColumnSum(sum, operands.read<__nv_bfloat16>(1), parts,
-                            operands.write<float>(1), operands.stream)
-          : launchColumnSum(sum, operands.read<__nv_bfloat16>(1), parts,
-                            operands.write<__nv_bfloat16>(1), operands.stream);
-  return toStatus(code, "sum of the bias's gradient");
 }
 
 Result<Kernel> createConv(const Request &request) {
@@ -281,19 +292,27 @@ Result<Kernel> createConv(const Request &request) {
     *plan = std::move(*shared);
     return {};
   };
-  bool hasSum = conv->biasGradient != nullptr;
-  ElementType biasElement =
-      hasSum ? conv->biasGradient->element : ElementType::F32;
-  kernel.run = [plan, nodes = std::move(conv->nodes), hasSum,
-                sum = conv->biasSum, element = conv->element, biasElement,
-                cudnnBytes](Context &context, const Operands &operands) {
+  uint64_t ownOffset = getOwnOffset(cudnnBytes);
+  kernel.run = [plan, nodes = std::move(conv->nodes), ownOffset,
+                channels = conv->ownBytes / sizeof(__nv_bfloat16),
+                roundsBias = conv->roundsBias,
+                sumBias = std::move(conv->sumBias)](
+                   Context &context, const Operands &operands) -> Status {
+    void *own = static_cast<std::byte *>(operands.workspace) + ownOffset;
     std::vector<void *> pointers(operands.reads.begin(), operands.reads.end());
     pointers.push_back(operands.writes[0]);
-    Status status = (*plan)->execute(context.cudnn, operands.stream, nodes,
-                                     pointers, operands.workspace);
-    return status && hasSum ? runBiasSum(sum, element, biasElement,
-                                         getSumOffset(cudnnBytes), operands)
-                            : status;
+    if (roundsBias) {
+      VDNN_CUDA(launchRoundBias(
+          operands.read<float>(2), static_cast<__nv_bfloat16 *>(own),
+          static_cast<int64_t>(channels), operands.stream));
+      pointers[2] = own;
+    }
+    VDNN_TRY((*plan)->execute(context.cudnn, operands.stream, nodes, pointers,
+                              operands.workspace));
+    if (sumBias) {
+      VDNN_CUDA(sumBias(operands, own));
+    }
+    return {};
   };
   return kernel;
 }
