@@ -50,12 +50,6 @@ LogicalResult ProblemBuilder::addOp(Operation *op) {
       return failure();
     }
     out.tensorOf[op->getResult(0)] = *id;
-    // A gradient that is computed under another shape is the viewed tensor.
-    if (auto parameter = op->getAttrOfType<StringAttr>("vdnn.gradient_of");
-        parameter && out.gradientOf[*id].empty()) {
-      out.gradientOf[*id] = parameter.str();
-      out.problem.tensors[*id].kind = planning::TensorKind::Gradient;
-    }
     return success();
   }
   if (auto compute = dyn_cast<ComputeOp>(op)) {
