@@ -26,7 +26,9 @@ private:
   void findFirstUsers(ArrayRef<Operation *> forward,
                       const DenseSet<Value> &wanted);
   LogicalResult differentiate(Operation *op, Tape &tape);
-  LogicalResult update(Operation *op, Tape &tape, Updates &updates);
+  SmallVector<Value> gradientsCompletedBy(Operation *op, Tape &tape);
+  LogicalResult update(Operation *op, ArrayRef<Value> gradients,
+                       Updates &updates);
   Value emitSeed(Value loss);
 
   func::FuncOp function;
@@ -112,13 +114,20 @@ LogicalResult StepBuilder::differentiate(Operation *op, Tape &tape) {
   return rule(op, tape);
 }
 
-LogicalResult StepBuilder::update(Operation *op, Tape &tape, Updates &updates) {
-  auto found = completed.find(op);
-  if (found == completed.end()) {
-    return success();
+/// The gradients of the parameters that `op` completes, null where one is zero.
+SmallVector<Value> StepBuilder::gradientsCompletedBy(Operation *op,
+                                                     Tape &tape) {
+  SmallVector<Value> gradients;
+  for (BlockArgument parameter : completed.lookup(op)) {
+    gradients.push_back(tape.gradientOf(parameter));
   }
-  for (BlockArgument parameter : found->second) {
-    Value gradient = tape.gradientOf(parameter);
+  return gradients;
+}
+
+LogicalResult StepBuilder::update(Operation *op, ArrayRef<Value> gradients,
+                                  Updates &updates) {
+  for (auto [parameter, gradient] :
+       llvm::zip_equal(completed.lookup(op), gradients)) {
     if (!gradient) {
       function.emitRemark()
           << "the gradient of parameter '" << getName(parameter)
@@ -175,8 +184,10 @@ LogicalResult StepBuilder::run() {
     if (failed(differentiate(op, tape))) {
       return failure();
     }
+    // Before the tag: to join the slices of a parameter is backward work.
+    SmallVector<Value> gradients = gradientsCompletedBy(op, tape);
     tag(op, "backward");
-    if (failed(update(op, tape, updates))) {
+    if (failed(update(op, gradients, updates))) {
       return failure();
     }
     tag(op, "update");

@@ -39,7 +39,7 @@ func.func @main(%v: tensor<2x3xf32> {vdnn.name = "v", vdnn.role = "parameter"},
 // CHECK: %[[DY:.*]] = vdnn.pointwise {{.*}}vdnn.phase = "backward"
 // CHECK: %[[ZERO:.*]] = vdnn.pointwise {{.*}} -> tensor<2x2xf32>
 // CHECK: arith.constant 0.000000e+00
-// CHECK: vdnn.concat %[[ZERO]], %[[DY]] {axis = 1 : i64, vdnn.gradient_of = "w"
+// CHECK: vdnn.concat %[[ZERO]], %[[DY]] {axis = 1 : i64, vdnn.gradient_of = "w"{{.*}}vdnn.phase = "backward"
 func.func @main(%w: tensor<2x5xf32> {vdnn.name = "w", vdnn.role = "parameter"})
     -> (tensor<2x3xf32> {vdnn.name = "y", vdnn.role = "output"}) {
   %y = vdnn.slice %w {axis = 1 : i64, offset = 2 : i64} : (tensor<2x5xf32>) -> tensor<2x3xf32>
@@ -55,7 +55,7 @@ func.func @main(%w: tensor<2x5xf32> {vdnn.name = "w", vdnn.role = "parameter"})
 // CHECK: %[[DB:.*]] = vdnn.slice %[[DY]] {axis = 1 : i64, offset = 0 : i64
 // CHECK: %[[DA:.*]] = vdnn.slice %[[DY]] {axis = 1 : i64, offset = 3 : i64
 // CHECK-NOT: vdnn.constant
-// CHECK: vdnn.concat %[[DA]], %[[DB]] {axis = 1 : i64, vdnn.gradient_of = "w"
+// CHECK: vdnn.concat %[[DA]], %[[DB]] {axis = 1 : i64, vdnn.gradient_of = "w"{{.*}}vdnn.phase = "backward"
 // CHECK-NOT: arith.addf
 // CHECK: return
 func.func @main(%w: tensor<2x5xf32> {vdnn.name = "w", vdnn.role = "parameter"})
