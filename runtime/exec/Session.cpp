@@ -21,6 +21,7 @@ Session::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device,
   }
   std::unique_ptr<Session> session(new Session());
   session->executor_ = std::move(*executor);
+  session->executor_->setCapture(options.graph);
   session->seed_ = options.seed.value_or(0);
   session->shuffle_ = options.shuffle;
   session->rate_ = options.rate.value_or(RateSchedule{});

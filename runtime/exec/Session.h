@@ -32,6 +32,10 @@ struct SessionOptions {
   std::optional<uint64_t> shuffle;
   std::optional<RateSchedule> rate;
 
+  /// Steps after the first are captured and replayed, where the device can do
+  /// that and nothing below has to see every command.
+  bool graph = true;
+
   bool poison = false;
   std::optional<uint64_t> jitter;
   bool verifyCopies = false;

@@ -48,6 +48,7 @@ vdnn_run *vdnn_load(const char *plan, const vdnn_options *given) {
   if (options.seed) {
     sessionOptions.seed = *options.seed;
   }
+  sessionOptions.graph = options.no_graph == 0;
   sessionOptions.planWeights = weightsBeside(plan);
   Result<std::unique_ptr<Session>> session =
       Session::create(std::move(*schedule), std::move(*device), sessionOptions);

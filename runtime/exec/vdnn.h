@@ -40,6 +40,8 @@ typedef struct vdnn_options {
   const char *resume;   /* a file that vdnn_save wrote, to go on from */
   const uint64_t *seed; /* of initial weights and dropout; default: that of
                            `resume`, else 0 */
+  int no_graph; /* nonzero: submit the commands of every step one by one,
+                   also where the device can replay them as a graph */
 } vdnn_options;
 
 /* What the last call of this thread that failed has to say; valid until the

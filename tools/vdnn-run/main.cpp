@@ -165,6 +165,11 @@ static void addResultOptions(CLI::App &app, RunOptions &options) {
 }
 
 static void addDebugOptions(CLI::App &app, rt::SessionOptions &session) {
+  app.add_flag_callback(
+         "--no-graph", [&session] { session.graph = false; },
+         "submit the commands of every step one by one; default: where the "
+         "device can, steps after the first are one CUDA graph")
+      ->group("Debugging");
   app.add_flag("--poison", session.poison,
                "fill memory that holds nothing with NaN")
       ->group("Debugging");
@@ -186,8 +191,8 @@ static void addExclusions(CLI::App &app) {
   const std::vector<std::string> training = {
       "--steps",         "--epochs",      "--data",       "--shuffle", "--rate",
       "--rate-schedule", "--rate-factor", "--rate-every", "--resume"};
-  const std::vector<std::string> debugging = {"--poison", "--jitter",
-                                              "--verify-copies"};
+  const std::vector<std::string> debugging = {"--no-graph", "--poison",
+                                              "--jitter", "--verify-copies"};
   auto exclude = [&app](const char *mode,
                         const std::vector<std::string> &others) {
     for (const std::string &other : others) {

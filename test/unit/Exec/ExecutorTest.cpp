@@ -210,4 +210,126 @@ TEST(Executor, ReportsAnErrorOfTheWorkItself) {
   EXPECT_TRUE(log.calls.empty());
 }
 
+//===----------------------------------------------------------------------===//
+// Captured steps
+//===----------------------------------------------------------------------===//
+
+/// The toy plan's commands as the log has them.
+const std::vector<std::string> &toyStep() {
+  static const std::vector<std::string> calls = [] {
+    FakeLog log;
+    std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
+    log.calls.clear();
+    EXPECT_TRUE(executor->step().ok());
+    log.calls.pop_back(); // synchronize
+    return log.calls;
+  }();
+  return calls;
+}
+
+/// One after the other.
+std::vector<std::string>
+join(std::initializer_list<std::vector<std::string>> parts) {
+  std::vector<std::string> all;
+  for (const std::vector<std::string> &part : parts) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+TEST(ExecutorCapture, TheSecondStepIsCapturedAndReplayed) {
+  FakeLog log;
+  log.captures = true;
+  std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
+  log.calls.clear();
+  ASSERT_TRUE(executor->step().ok());
+  EXPECT_EQ(log.calls, join({toyStep(), {"synchronize"}}));
+  log.calls.clear();
+  ASSERT_TRUE(executor->step().ok());
+  EXPECT_EQ(
+      log.calls,
+      join({{"synchronize", "capture", "replay"}, toyStep(), {"synchronize"}}));
+  log.calls.clear();
+  ASSERT_TRUE(executor->steps(2).ok());
+  EXPECT_EQ(
+      log.calls,
+      join({{"replay"}, toyStep(), {"replay"}, toyStep(), {"synchronize"}}));
+}
+
+// The device takes the inputs that lie in the host arena when it replays.
+TEST(ExecutorCapture, ReplaysComputeOnNewInputs) {
+  std::vector<double> weights[2];
+  for (bool captures : {false, true}) {
+    FakeLog log;
+    log.captures = captures;
+    std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
+    for (float step : {1.f, 2.f, 3.f, 4.f}) {
+      ASSERT_TRUE(executor
+                      ->write(*executor->find("x"),
+                              floats("x", {4}, {step, 2 * step, -step, 0}))
+                      .ok());
+      ASSERT_TRUE(executor
+                      ->write(*executor->find("vdnn.rate"),
+                              floats("r", {}, {0.5f / step}))
+                      .ok());
+      ASSERT_TRUE(executor->step().ok());
+    }
+    weights[captures] = toDoubles(*executor->read(*executor->find("w")), 0, 4);
+    EXPECT_EQ(std::count(log.calls.begin(), log.calls.end(), "replay"),
+              captures ? 3 : 0);
+  }
+  EXPECT_EQ(weights[0], weights[1]);
+}
+
+TEST(ExecutorCapture, IsOffWhereTheUserSaysSo) {
+  FakeLog log;
+  log.captures = true;
+  std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
+  executor->setCapture(false);
+  log.calls.clear();
+  ASSERT_TRUE(executor->steps(3).ok());
+  EXPECT_EQ(log.calls,
+            join({toyStep(), toyStep(), toyStep(), {"synchronize"}}));
+}
+
+// An observer sees every command; a graph would hide them.
+TEST(ExecutorCapture, IsOffWhileSomebodyObserves) {
+  FakeLog log;
+  log.captures = true;
+  std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
+  ASSERT_TRUE(executor->steps(2).ok());
+  Observer nobody;
+  executor->observe(nobody);
+  log.calls.clear();
+  ASSERT_TRUE(executor->steps(2).ok());
+  EXPECT_EQ(log.calls, join({toyStep(), toyStep(), {"synchronize"}}));
+}
+
+TEST(ExecutorCapture, AnErrorIsReportedAndSticks) {
+  FakeLog log;
+  log.captures = true;
+  log.failCapture = true;
+  std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
+  ASSERT_TRUE(executor->step().ok());
+  Status status = executor->step();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(), "the capture failed");
+  log.calls.clear();
+  status = executor->step();
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("an earlier step failed"), std::string::npos);
+  EXPECT_TRUE(log.calls.empty());
+}
+
+TEST(ExecutorCapture, ReportsAnErrorOfTheReplayedWork) {
+  FakeLog log;
+  log.captures = true;
+  std::unique_ptr<Executor> executor = makeExecutor(log, makeToyPlan());
+  ASSERT_TRUE(executor->steps(2).ok());
+  log.failingCommand = 6;
+  Status status = executor->step();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(), "the kernel failed");
+}
+
 } // namespace

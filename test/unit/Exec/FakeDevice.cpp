@@ -28,10 +28,11 @@ public:
                   uint32_t eventCount) override {
     device_.resize(deviceBytes);
     host_.resize(hostBytes);
-    return note(format("allocate %llu %llu %zu %u",
-                       static_cast<unsigned long long>(deviceBytes),
-                       static_cast<unsigned long long>(hostBytes),
-                       streams.size(), eventCount));
+    note(format("allocate %llu %llu %zu %u",
+                static_cast<unsigned long long>(deviceBytes),
+                static_cast<unsigned long long>(hostBytes), streams.size(),
+                eventCount));
+    return {};
   }
 
   std::byte *hostArena() override { return host_.data(); }
@@ -45,45 +46,71 @@ public:
     kernels_[command] = kernel.kind;
     counts_[command] =
         static_cast<int64_t>(*elementCount(types.writes[0]->shape));
-    return note("prepare " + kernel.kind);
+    note("prepare " + kernel.kind);
+    return {};
   }
 
   Status launch(uint32_t stream, uint32_t command,
                 const LaunchArguments &arguments) override {
-    if (log_.failingCommand == static_cast<int>(command)) {
-      error_ = Error{"the kernel failed"};
-    }
-    compute(kernels_[command], counts_[command], arguments);
-    return note(format("launch %u ", stream) + kernels_[command]);
+    return queue([=, this] {
+      if (log_.failingCommand == static_cast<int>(command)) {
+        error_ = Error{"the kernel failed"};
+      }
+      compute(kernels_[command], counts_[command], arguments);
+      note(format("launch %u ", stream) + kernels_[command]);
+    });
   }
 
   Status copyToHost(uint32_t stream, uint64_t hostOffset, uint64_t deviceOffset,
                     uint64_t bytes) override {
-    std::memcpy(&host_[hostOffset], &device_[deviceOffset], bytes);
-    return note(format("copyToHost %u %llu", stream,
-                       static_cast<unsigned long long>(bytes)));
+    return queue([=, this] {
+      std::memcpy(&host_[hostOffset], &device_[deviceOffset], bytes);
+      note(format("copyToHost %u %llu", stream,
+                  static_cast<unsigned long long>(bytes)));
+    });
   }
 
   Status copyToDevice(uint32_t stream, uint64_t deviceOffset,
                       uint64_t hostOffset, uint64_t bytes) override {
-    std::memcpy(&device_[deviceOffset], &host_[hostOffset], bytes);
-    if (log_.corruptCopies) {
-      device_[deviceOffset] ^= std::byte{1};
-    }
-    return note(format("copyToDevice %u %llu", stream,
-                       static_cast<unsigned long long>(bytes)));
+    return queue([=, this] {
+      std::memcpy(&device_[deviceOffset], &host_[hostOffset], bytes);
+      if (log_.corruptCopies) {
+        device_[deviceOffset] ^= std::byte{1};
+      }
+      note(format("copyToDevice %u %llu", stream,
+                  static_cast<unsigned long long>(bytes)));
+    });
   }
 
   Status record(uint32_t stream, uint32_t event) override {
-    return note(format("record %u %u", stream, event));
+    return queue([=, this] { note(format("record %u %u", stream, event)); });
   }
   Status wait(uint32_t stream, uint32_t event) override {
-    return note(format("wait %u %u", stream, event));
+    return queue([=, this] { note(format("wait %u %u", stream, event)); });
   }
 
   Status synchronize() override {
-    static_cast<void>(note("synchronize").ok());
+    note("synchronize");
     return error_ ? Status(*error_) : Status();
+  }
+
+  bool canCapture() const override { return log_.captures; }
+
+  Status capture(const std::function<Status()> &submit) override {
+    note("capture");
+    graph_.clear();
+    capturing_ = true;
+    Status status = submit();
+    capturing_ = false;
+    return status && log_.failCapture ? Error{"the capture failed"} : status;
+  }
+
+  Status replay() override {
+    note("replay");
+    for (const std::function<void()> &work : graph_) {
+      work();
+    }
+    return {};
   }
 
   Status upload(uint64_t deviceOffset,
@@ -113,7 +140,8 @@ public:
   }
 
   Status delay(uint32_t stream, uint64_t nanoseconds) override {
-    return note(format("delay %u %d", stream, nanoseconds < 200000));
+    note(format("delay %u %d", stream, nanoseconds < 200000));
+    return {};
   }
 
   Status callback(uint32_t, std::function<void()> mark) override {
@@ -129,9 +157,18 @@ private:
     return arena == schedule::Arena::Device ? device_ : host_;
   }
 
-  Status note(const std::string &call) {
+  void note(const std::string &call) {
     log_.calls.push_back(call);
     log_.clockNs += 10;
+  }
+
+  /// Does the work, or keeps it for `replay`.
+  Status queue(std::function<void()> work) {
+    if (capturing_) {
+      graph_.push_back(std::move(work));
+    } else {
+      work();
+    }
     return {};
   }
 
@@ -171,6 +208,8 @@ private:
   std::map<uint32_t, std::string> kernels_;
   std::map<uint32_t, int64_t> counts_;
   std::optional<Error> error_;
+  bool capturing_ = false;
+  std::vector<std::function<void()>> graph_;
 };
 
 } // namespace

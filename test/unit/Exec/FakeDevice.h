@@ -17,6 +17,10 @@ struct FakeLog {
   std::vector<std::string> calls;
   /// Makes the launch of this command fail at `synchronize`.
   int failingCommand = -1;
+  /// Steps can be captured: the commands of one are called at each replay.
+  bool captures = false;
+  /// The end of a capture fails.
+  bool failCapture = false;
   /// Flips a byte of every copy to the device.
   bool corruptCopies = false;
   int64_t clockNs = 0; ///< advanced by 10 at each call
