@@ -7,19 +7,19 @@
 
 namespace vdnn::rt::cuda {
 
-// BatchNorm.cu
+// BatchNorm.cpp
 Result<Kernel> createBatchNorm(const Request &request);
 Result<Kernel> createBatchNormBackward(const Request &request);
 Result<Kernel> createBatchNormInference(const Request &request);
 // Conv.cpp
 Result<Kernel> createConv(const Request &request);
 Result<std::vector<KernelCandidate>> queryConv(const Request &request);
-// Dropout.cu
+// Dropout.cpp
 Result<Kernel> createDropout(const Request &request);
-// Loss.cu
+// Loss.cpp
 Result<Kernel> createSoftmaxCrossEntropy(const Request &request);
 Result<Kernel> createSoftmaxCrossEntropyBackward(const Request &request);
-// Lrn.cu
+// Lrn.cpp
 Result<Kernel> createLrn(const Request &request);
 Result<Kernel> createLrnBackward(const Request &request);
 // MatMul.cpp
@@ -27,22 +27,22 @@ Result<Kernel> createMatMul(const Request &request);
 Result<std::vector<KernelCandidate>> queryMatMul(const Request &request);
 // Pointwise.cpp
 Result<Kernel> createPointwise(const Request &request);
-// Pool.cu
+// Pool.cpp
 Result<Kernel> createAvgPool(const Request &request);
 Result<Kernel> createAvgPoolBackward(const Request &request);
 Result<Kernel> createMaxPool(const Request &request);
 Result<Kernel> createMaxPoolBackward(const Request &request);
-// Reduce.cu
+// Reduce.cpp
 Result<Kernel> createReduce(const Request &request);
-// Shape.cu
+// Shape.cpp
 Result<Kernel> createConcat(const Request &request);
 Result<Kernel> createReorder(const Request &request);
 Result<Kernel> createSlice(const Request &request);
 Result<Kernel> createTranspose(const Request &request);
-// Softmax.cu
+// Softmax.cpp
 Result<Kernel> createSoftmax(const Request &request);
 Result<Kernel> createSoftmaxBackward(const Request &request);
-// Update.cu
+// Update.cpp
 Result<Kernel> createSgd(const Request &request);
 
 } // namespace vdnn::rt::cuda

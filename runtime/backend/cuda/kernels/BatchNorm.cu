@@ -1,0 +1,205 @@
+//===- BatchNorm.cu - batch normalisation forward -------------------------===//
+//
+// Three kernels: sums by chunk of rows, one that joins the chunks, and the
+// normalisation. Values are taken relative to the first row, so that a large
+// mean does not swallow the variance, and summed in double precision.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/backend/cuda/kernels/BatchNorm.cuh"
+
+#include <algorithm>
+
+namespace vdnn::rt::cuda {
+
+using namespace norm;
+
+NormGrid NormGrid::of(int64_t rows, int64_t channels) {
+  NormGrid g;
+  g.rows = rows;
+  g.channels = static_cast<int>(channels);
+  g.width = channels % 4 == 0 ? 4 : 1;
+  int64_t vectors = channels / g.width;
+  g.threadsX = static_cast<int>(powerOfTwo(vectors, 1, 32));
+  g.threadsY = kThreads / g.threadsX;
+  g.blocksX = static_cast<int>(ceilDivide(vectors, g.threadsX));
+  // At least eight rows per thread, and blocks for one wave.
+  int64_t chunks = std::min(ceilDivide(rows, int64_t{8} * g.threadsY),
+                            std::max<int64_t>(kWaveBlocks / g.blocksX, 1));
+  g.chunkRows = ceilDivide(ceilDivide(rows, chunks), g.threadsY) * g.threadsY;
+  g.chunks = static_cast<int>(ceilDivide(rows, g.chunkRows));
+  return g;
+}
+
+/// The vectors in the workspace.
+enum { Shift, Factor };
+
+/// Sums of x - shift and of its square over the block's rows. The shift is the
+/// first row of all.
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, 4)
+    sumKernel(NormTraining a, NormGrid g) {
+  __shared__ double shared[kNormSums * V * kThreads];
+  int channel = firstChannel(g);
+  double sums[kNormSums * V] = {};
+  if (channel < g.channels) {
+    const T *x = static_cast<const T *>(a.x) + channel;
+    float shift[V];
+    load(shift, x);
+    auto add = [&](const float(&values)[V]) {
+#pragma unroll
+      for (int c = 0; c < V; ++c) {
+        double d = values[c] - shift[c];
+        sums[c] += d;
+        sums[V + c] += d * d;
+      }
+    };
+    Rows rows = Rows::of(g);
+    int64_t row = rows.first;
+    constexpr int kRows = 4;
+    for (; row + (kRows - 1) * rows.step < rows.end; row += kRows * rows.step) {
+      float values[kRows][V];
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        load(values[i], x + (row + i * rows.step) * g.channels);
+      }
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        add(values[i]);
+      }
+    }
+    for (; row < rows.end; row += rows.step) {
+      float values[V];
+      load(values, x + row * g.channels);
+      add(values);
+    }
+    if (blockIdx.y == 0 && threadIdx.y == 0) {
+#pragma unroll
+      for (int c = 0; c < V; ++c) {
+        a.vectors[Shift * g.channels + channel + c] = shift[c];
+      }
+    }
+  }
+  sumLines(sums, shared);
+  writeSums<kNormSums, V>(a.sums, sums, channel, g);
+}
+
+static __global__ void __launch_bounds__(kJoinX *kJoinY)
+    joinKernel(NormTraining a, NormGrid g) {
+  __shared__ double shared[kNormSums * kJoinX * kJoinY];
+  int c = static_cast<int>(blockIdx.x * kJoinX + threadIdx.x);
+  double sums[kNormSums] = {};
+  joinChunks(sums, a.sums, c, g, shared);
+  if (c >= g.channels || threadIdx.y != 0) {
+    return;
+  }
+  auto count = static_cast<double>(g.rows);
+  double offset = sums[0] / count,
+         mean = a.vectors[Shift * g.channels + c] + offset;
+  double deviation = fmax(sums[1] - sums[0] * offset, 0.0);
+  double variance = deviation / count;
+  double inverse = 1.0 / sqrt(variance + a.epsilon);
+  double runningVariance =
+      a.unbiased && count > 1 ? deviation / (count - 1) : variance;
+  a.mean[c] = static_cast<float>(mean);
+  a.inverse[c] = static_cast<float>(inverse);
+  a.vectors[Factor * g.channels + c] = static_cast<float>(a.scale[c] * inverse);
+  a.newMean[c] = static_cast<float>(a.runningMean[c] * a.momentum +
+                                    mean * (1 - a.momentum));
+  a.newVar[c] = static_cast<float>(a.runningVar[c] * a.momentum +
+                                   runningVariance * (1 - a.momentum));
+}
+
+/// y = (x - mean) * factor + bias, the rows from the last to the first: what
+/// the sums read last is still in the cache.
+template <typename T, int V>
+static __device__ void normalize(T *y, const T *x, const float (&mean)[V],
+                                 const float (&factor)[V],
+                                 const float (&bias)[V], const NormGrid &g) {
+  Rows rows = Rows::of(g);
+  auto apply = [&](float(&values)[V]) {
+#pragma unroll
+    for (int c = 0; c < V; ++c) {
+      values[c] = (values[c] - mean[c]) * factor[c] + bias[c];
+    }
+  };
+  constexpr int kRows = 4;
+  int64_t first = blockIdx.y * g.chunkRows, row = rows.end - 1 - threadIdx.y;
+  for (; row - (kRows - 1) * rows.step >= first; row -= kRows * rows.step) {
+    float values[kRows][V];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      load(values[i], x + (row - i * rows.step) * g.channels);
+    }
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      apply(values[i]);
+      store(y + (row - i * rows.step) * g.channels, values[i]);
+    }
+  }
+  for (; row >= first; row -= rows.step) {
+    float values[V];
+    load(values, x + row * g.channels);
+    apply(values);
+    store(y + row * g.channels, values);
+  }
+}
+
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, 4)
+    normalizeKernel(void *y, const void *x, const float *means,
+                    const float *factors, const float *biases, NormGrid g) {
+  int channel = firstChannel(g);
+  if (channel >= g.channels) {
+    return;
+  }
+  float mean[V], factor[V], bias[V];
+#pragma unroll
+  for (int c = 0; c < V; ++c) {
+    mean[c] = means[channel + c];
+    factor[c] = factors[channel + c];
+    bias[c] = biases[channel + c];
+  }
+  normalize(static_cast<T *>(y) + channel, static_cast<const T *>(x) + channel,
+            mean, factor, bias, g);
+}
+
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, 4)
+    inferenceKernel(NormInference a, NormGrid g) {
+  int channel = firstChannel(g);
+  if (channel >= g.channels) {
+    return;
+  }
+  float mean[V], factor[V], bias[V];
+#pragma unroll
+  for (int c = 0; c < V; ++c) {
+    mean[c] = a.mean[channel + c];
+    factor[c] = static_cast<float>(a.scale[channel + c] /
+                                   sqrt(a.variance[channel + c] + a.epsilon));
+    bias[c] = a.bias[channel + c];
+  }
+  normalize(static_cast<T *>(a.y) + channel,
+            static_cast<const T *>(a.x) + channel, mean, factor, bias, g);
+}
+
+cudaError_t launchBatchNorm(const NormGrid &grid, Storage storage,
+                            const NormTraining &arguments,
+                            cudaStream_t stream) {
+  VDNN_LAUNCH_NORM(sumKernel, arguments, grid);
+  joinKernel<<<static_cast<unsigned>(ceilDivide(grid.channels, kJoinX)),
+               dim3(kJoinX, kJoinY), 0, stream>>>(arguments, grid);
+  VDNN_LAUNCH_NORM(normalizeKernel, arguments.y, arguments.x, arguments.mean,
+                   arguments.vectors + Factor * grid.channels, arguments.bias,
+                   grid);
+  return cudaGetLastError();
+}
+
+cudaError_t launchBatchNormInference(const NormGrid &grid, Storage storage,
+                                     const NormInference &arguments,
+                                     cudaStream_t stream) {
+  VDNN_LAUNCH_NORM(inferenceKernel, arguments, grid);
+  return cudaGetLastError();
+}
+
+} // namespace vdnn::rt::cuda

@@ -1,0 +1,117 @@
+//===- BatchNorm.cuh - loops and sums of batch normalisation --------------===//
+
+#ifndef VDNN_RUNTIME_BACKEND_CUDA_KERNELS_BATCHNORM_CUH
+#define VDNN_RUNTIME_BACKEND_CUDA_KERNELS_BATCHNORM_CUH
+
+#include "runtime/backend/cuda/kernels/BatchNorm.h"
+#include "runtime/backend/cuda/kernels/Vector.cuh"
+
+namespace vdnn::rt::cuda::norm {
+
+constexpr int kThreads = 256;
+/// Channels and lines of threads of the kernels that join chunks.
+constexpr int kJoinX = 32, kJoinY = 32;
+
+/// The rows of one thread: every `step`-th from `first` below `end`.
+struct Rows {
+  int64_t first, end;
+  int step;
+
+  __device__ static Rows of(const NormGrid &g) {
+    int64_t begin = blockIdx.y * g.chunkRows,
+            end = begin + g.chunkRows < g.rows ? begin + g.chunkRows : g.rows;
+    return {begin + threadIdx.y, end, static_cast<int>(blockDim.y)};
+  }
+};
+
+/// The first channel of the thread; it has none if that is not below
+/// `g.channels`.
+__device__ inline int firstChannel(const NormGrid &g) {
+  return (static_cast<int>(blockIdx.x) * g.threadsX +
+          static_cast<int>(threadIdx.x)) *
+         g.width;
+}
+
+/// Sums over the lines of the block, in a fixed order; valid in line 0.
+/// `shared`: N x kThreads.
+template <typename T, int N>
+__device__ inline void sumLines(T (&values)[N], T *shared) {
+  int lanes = static_cast<int>(blockDim.x),
+      self =
+          static_cast<int>(threadIdx.y) * lanes + static_cast<int>(threadIdx.x),
+      threads = static_cast<int>(blockDim.y) * lanes;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    shared[i * threads + self] = values[i];
+  }
+  for (int half = static_cast<int>(blockDim.y) / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.y) < half) {
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        values[i] += shared[i * threads + self + half * lanes];
+        shared[i * threads + self] = values[i];
+      }
+    }
+  }
+}
+
+/// Leaves the block's sums, N of each channel of the thread, for the kernel
+/// that joins the chunks.
+template <int N, int V>
+__device__ inline void writeSums(double *sums, double (&values)[N * V],
+                                 int channel, const NormGrid &g) {
+  if (threadIdx.y != 0 || channel >= g.channels) {
+    return;
+  }
+  double *to = sums + int64_t{blockIdx.y} * N * g.channels + channel;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+#pragma unroll
+    for (int c = 0; c < V; ++c) {
+      to[int64_t{i} * g.channels + c] = values[i * V + c];
+    }
+  }
+}
+
+/// The sums of all chunks of one channel per column of the block; valid in line
+/// 0. `shared`: N x kJoinX x kJoinY.
+template <int N>
+__device__ inline void joinChunks(double (&values)[N], const double *sums,
+                                  int channel, const NormGrid &g,
+                                  double *shared) {
+  if (channel < g.channels) {
+#pragma unroll 4
+    for (int chunk = static_cast<int>(threadIdx.y); chunk < g.chunks;
+         chunk += kJoinY) {
+      const double *from = sums + int64_t{chunk} * N * g.channels + channel;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        values[i] += from[int64_t{i} * g.channels];
+      }
+    }
+  }
+  sumLines(values, shared);
+}
+
+/// Launches `kernel<T, channels of a thread>` over the grid.
+#define VDNN_LAUNCH_NORM(kernel, ...)                                          \
+  do {                                                                         \
+    dim3 blocks(static_cast<unsigned>(grid.blocksX),                           \
+                static_cast<unsigned>(grid.chunks)),                           \
+        threads(static_cast<unsigned>(grid.threadsX),                          \
+                static_cast<unsigned>(grid.threadsY));                         \
+    if (storage == Storage::F32 && grid.width == 1) {                          \
+      kernel<float, 1><<<blocks, threads, 0, stream>>>(__VA_ARGS__);           \
+    } else if (storage == Storage::F32) {                                      \
+      kernel<float, 4><<<blocks, threads, 0, stream>>>(__VA_ARGS__);           \
+    } else if (grid.width == 1) {                                              \
+      kernel<__nv_bfloat16, 1><<<blocks, threads, 0, stream>>>(__VA_ARGS__);   \
+    } else {                                                                   \
+      kernel<__nv_bfloat16, 4><<<blocks, threads, 0, stream>>>(__VA_ARGS__);   \
+    }                                                                          \
+  } while (false)
+
+} // namespace vdnn::rt::cuda::norm
+
+#endif

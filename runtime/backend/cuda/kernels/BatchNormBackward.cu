@@ -1,0 +1,153 @@
+//===- BatchNormBackward.cu - the gradient of batch normalisation ---------===//
+//
+// Sums are in double precision: gradients behind a ReLU or a pool have both
+// signs and are mostly zero, and their sum may be far smaller than they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/backend/cuda/kernels/BatchNorm.cuh"
+
+namespace vdnn::rt::cuda {
+
+using namespace norm;
+
+/// The vectors in the workspace. The gradient's mean is needed to more digits
+/// than a float has where the gradient is nearly constant: `Low` is what `High`
+/// lacks of it.
+enum { High, Low, Factor, Slope };
+
+/// Sums of dy, of dy * (x - mean) and of x - mean over the block's rows.
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, 4)
+    gradientSumKernel(NormGradient a, NormGrid g) {
+  __shared__ double shared[kNormGradientSums * V * kThreads];
+  int channel = firstChannel(g);
+  double sums[kNormGradientSums * V] = {};
+  if (channel < g.channels) {
+    const T *dy = static_cast<const T *>(a.dy) + channel,
+            *x = static_cast<const T *>(a.x) + channel;
+    float mean[V];
+#pragma unroll
+    for (int c = 0; c < V; ++c) {
+      mean[c] = a.mean[channel + c];
+    }
+    auto add = [&](const float(&gradient)[V], const float(&value)[V]) {
+#pragma unroll
+      for (int c = 0; c < V; ++c) {
+        double dy = gradient[c], d = value[c] - mean[c];
+        sums[c] += dy;
+        sums[V + c] += dy * d;
+        sums[2 * V + c] += d;
+      }
+    };
+    Rows rows = Rows::of(g);
+    int64_t row = rows.first;
+    for (; row + rows.step < rows.end; row += 2 * rows.step) {
+      int64_t at = row * g.channels, next = (row + rows.step) * g.channels;
+      float g0[V], g1[V], x0[V], x1[V];
+      load(g0, dy + at);
+      load(x0, x + at);
+      load(g1, dy + next);
+      load(x1, x + next);
+      add(g0, x0);
+      add(g1, x1);
+    }
+    if (row < rows.end) {
+      float g0[V], x0[V];
+      load(g0, dy + row * g.channels);
+      load(x0, x + row * g.channels);
+      add(g0, x0);
+    }
+  }
+  sumLines(sums, shared);
+  writeSums<kNormGradientSums, V>(a.sums, sums, channel, g);
+}
+
+static __global__ void __launch_bounds__(kJoinX *kJoinY)
+    joinGradientKernel(NormGradient a, NormGrid g) {
+  __shared__ double shared[kNormGradientSums * kJoinX * kJoinY];
+  int c = static_cast<int>(blockIdx.x * kJoinX + threadIdx.x);
+  double sums[kNormGradientSums] = {};
+  joinChunks(sums, a.sums, c, g, shared);
+  if (c >= g.channels || threadIdx.y != 0) {
+    return;
+  }
+  // The sum of x - mean is not quite zero, since the mean is rounded: that part
+  // of a constant gradient is no part of the variance's gradient.
+  auto count = static_cast<double>(g.rows);
+  double mean = sums[0] / count, product = sums[1] - mean * sums[2];
+  double inverse = a.inverse[c], factor = a.scale[c] * inverse;
+  a.dbias[c] = static_cast<float>(sums[0]);
+  a.dscale[c] = static_cast<float>(product * inverse);
+  float *vectors = a.vectors + c, high = static_cast<float>(mean);
+  vectors[High * g.channels] = high;
+  vectors[Low * g.channels] = static_cast<float>(mean - high);
+  vectors[Factor * g.channels] = static_cast<float>(factor);
+  vectors[Slope * g.channels] =
+      static_cast<float>(-factor * inverse * inverse * product / count);
+}
+
+/// dx = (dy - high - low) * factor + (x - mean) * slope, the rows from the last
+/// to the first: what the sums read last is still in the cache.
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, 4)
+    gradientKernel(NormGradient a, NormGrid g) {
+  int channel = firstChannel(g);
+  if (channel >= g.channels) {
+    return;
+  }
+  // Either may be the same memory as dx.
+  const T *dy = static_cast<const T *>(a.dy) + channel,
+          *x = static_cast<const T *>(a.x) + channel;
+  T *dx = static_cast<T *>(a.dx) + channel;
+  float high[V], low[V], factor[V], slope[V], mean[V];
+#pragma unroll
+  for (int c = 0; c < V; ++c) {
+    const float *vectors = a.vectors + channel + c;
+    high[c] = vectors[High * g.channels];
+    low[c] = vectors[Low * g.channels];
+    factor[c] = vectors[Factor * g.channels];
+    slope[c] = vectors[Slope * g.channels];
+    mean[c] = a.mean[channel + c];
+  }
+  auto apply = [&](float(&gradient)[V], const float(&value)[V]) {
+#pragma unroll
+    for (int c = 0; c < V; ++c) {
+      gradient[c] = (gradient[c] - high[c] - low[c]) * factor[c] +
+                    (value[c] - mean[c]) * slope[c];
+    }
+  };
+  Rows rows = Rows::of(g);
+  int64_t first = blockIdx.y * g.chunkRows, row = rows.end - 1 - threadIdx.y;
+  for (; row - rows.step >= first; row -= 2 * rows.step) {
+    int64_t at = row * g.channels, next = (row - rows.step) * g.channels;
+    float g0[V], g1[V], x0[V], x1[V];
+    load(g0, dy + at);
+    load(x0, x + at);
+    load(g1, dy + next);
+    load(x1, x + next);
+    apply(g0, x0);
+    apply(g1, x1);
+    store(dx + at, g0);
+    store(dx + next, g1);
+  }
+  if (row >= first) {
+    float g0[V], x0[V];
+    load(g0, dy + row * g.channels);
+    load(x0, x + row * g.channels);
+    apply(g0, x0);
+    store(dx + row * g.channels, g0);
+  }
+}
+
+cudaError_t launchBatchNormBackward(const NormGrid &grid, Storage storage,
+                                    const NormGradient &arguments,
+                                    cudaStream_t stream) {
+  VDNN_LAUNCH_NORM(gradientSumKernel, arguments, grid);
+  joinGradientKernel<<<static_cast<unsigned>(ceilDivide(grid.channels, kJoinX)),
+                       dim3(kJoinX, kJoinY), 0, stream>>>(arguments, grid);
+  VDNN_LAUNCH_NORM(gradientKernel, arguments, grid);
+  return cudaGetLastError();
+}
+
+} // namespace vdnn::rt::cuda

@@ -1,0 +1,97 @@
+//===- Vector.cuh - loads and stores of neighbouring elements -------------===//
+
+#ifndef VDNN_RUNTIME_BACKEND_CUDA_KERNELS_VECTOR_CUH
+#define VDNN_RUNTIME_BACKEND_CUDA_KERNELS_VECTOR_CUH
+
+#include <cstdint>
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+namespace vdnn::rt::cuda {
+
+/// What one instruction moves.
+template <int Bytes>
+struct Raw;
+template <>
+struct Raw<1> {
+  using Type = uint8_t;
+};
+template <>
+struct Raw<2> {
+  using Type = uint16_t;
+};
+template <>
+struct Raw<4> {
+  using Type = uint32_t;
+};
+template <>
+struct Raw<8> {
+  using Type = uint2;
+};
+template <>
+struct Raw<16> {
+  using Type = uint4;
+};
+
+/// Elements of 16 bytes.
+template <typename T>
+constexpr int kWide = 16 / sizeof(T);
+
+__device__ inline float toFloat(float value) { return value; }
+__device__ inline float toFloat(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+__device__ inline void fromFloat(float &to, float value) { to = value; }
+__device__ inline void fromFloat(__nv_bfloat16 &to, float value) {
+  to = __float2bfloat16_rn(value);
+}
+
+/// N elements from an address aligned to their size, unconverted.
+template <int N, typename T>
+__device__ inline void loadRaw(T (&values)[N], const T *from) {
+  union {
+    typename Raw<sizeof(T) * N>::Type raw;
+    T elements[N];
+  } pack = {*reinterpret_cast<const typename Raw<sizeof(T) * N>::Type *>(from)};
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    values[i] = pack.elements[i];
+  }
+}
+
+template <int N, typename T>
+__device__ inline void storeRaw(T *to, const T (&values)[N]) {
+  union {
+    typename Raw<sizeof(T) * N>::Type raw;
+    T elements[N];
+  } pack = {};
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    pack.elements[i] = values[i];
+  }
+  *reinterpret_cast<typename Raw<sizeof(T) * N>::Type *>(to) = pack.raw;
+}
+
+template <int N, typename T>
+__device__ inline void load(float (&values)[N], const T *from) {
+  T elements[N];
+  loadRaw(elements, from);
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    values[i] = toFloat(elements[i]);
+  }
+}
+
+template <int N, typename T>
+__device__ inline void store(T *to, const float (&values)[N]) {
+  T elements[N];
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    fromFloat(elements[i], values[i]);
+  }
+  storeRaw(to, elements);
+}
+
+} // namespace vdnn::rt::cuda
+
+#endif
