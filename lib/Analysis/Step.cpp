@@ -51,12 +51,13 @@ InitialAttr vdnn::getConstantInitial(ConstantOp constant) {
     value = number.convertToDouble();
   } else {
     APInt number = elements.getSplatValue<APInt>();
-    // Larger integers do not survive as a double.
-    if (number.getBitWidth() > 1 && number.getSignificantBits() > 53) {
-      return stored;
-    }
     bool isUnsigned = number.getBitWidth() == 1 ||
                       elements.getElementType().isUnsignedInteger();
+    // Larger integers do not survive as a double.
+    if ((isUnsigned ? number.getActiveBits() : number.getSignificantBits()) >
+        53) {
+      return stored;
+    }
     value = isUnsigned ? static_cast<double>(number.getZExtValue())
                        : static_cast<double>(number.getSExtValue());
   }

@@ -111,10 +111,18 @@ LogicalResult vdnn::verifyCrossEntropy(Operation *op, Named logits,
 
 bool vdnn::isElementType(Type type) {
   return type.isF64() || type.isF32() || type.isF16() || type.isBF16() ||
-         type.isUnsignedInteger(8) ||
-         llvm::any_of(std::array{64, 32, 16, 8, 1}, [&](unsigned width) {
-           return type.isSignlessInteger(width);
+         type.isSignlessInteger(1) ||
+         llvm::any_of(std::array{64, 32, 16, 8}, [&](unsigned width) {
+           return type.isSignlessInteger(width) ||
+                  type.isUnsignedInteger(width);
          });
+}
+
+Type vdnn::toScalarType(Type element) {
+  return element.isUnsignedInteger()
+             ? IntegerType::get(element.getContext(),
+                                element.getIntOrFloatBitWidth())
+             : element;
 }
 
 static LogicalResult verifyTypes(Operation *op, StringRef what, StringRef of,
@@ -124,7 +132,8 @@ static LogicalResult verifyTypes(Operation *op, StringRef what, StringRef of,
            << "expected " << expected.size() << " " << what << ", one for each "
            << of << ", found " << found.size();
   }
-  for (auto [i, type] : llvm::enumerate(expected)) {
+  for (auto [i, element] : llvm::enumerate(expected)) {
+    Type type = toScalarType(element);
     if (found[i] != type) {
       return op->emitOpError()
              << "expected the type " << type << " of " << of << " " << i

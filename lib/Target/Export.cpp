@@ -57,9 +57,11 @@ public:
   }
 
 private:
+  /// At the location only: a report on the op would print the whole plan below
+  /// each violation.
   InFlightDiagnostic report(Operation *op) {
     valid = false;
-    return op->emitOpError();
+    return emitError(op->getLoc()) << "'" << op->getName() << "' op ";
   }
   std::string text(StringRef name);
   int64_t integer(StringRef name);
@@ -219,10 +221,11 @@ static bool isPlanType(Type type) {
   }
   Type element = tensor.getElementType();
   return element.isF64() || element.isF32() || element.isF16() ||
-         element.isBF16() || element.isSignlessInteger(64) ||
-         element.isSignlessInteger(32) || element.isSignlessInteger(16) ||
-         element.isSignlessInteger(8) || element.isUnsignedInteger(8) ||
-         element.isSignlessInteger(1);
+         element.isBF16() || element.isSignlessInteger(1) ||
+         llvm::any_of(std::array{64, 32, 16, 8}, [&](unsigned width) {
+           return element.isSignlessInteger(width) ||
+                  element.isUnsignedInteger(width);
+         });
 }
 
 void Exporter::addTensor(TensorOp op) {

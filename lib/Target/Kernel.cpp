@@ -32,17 +32,18 @@ schedule::ElementType vdnn::toElementType(Type type) {
   if (element.isF64()) {
     return ElementType::F64;
   }
+  bool isUnsigned = element.isUnsignedInteger();
   switch (element.getIntOrFloatBitWidth()) {
   case 1:
     return ElementType::Bool;
   case 8:
-    return element.isUnsignedInteger() ? ElementType::U8 : ElementType::I8;
+    return isUnsigned ? ElementType::U8 : ElementType::I8;
   case 16:
-    return ElementType::I16;
+    return isUnsigned ? ElementType::U16 : ElementType::I16;
   case 32:
-    return ElementType::I32;
+    return isUnsigned ? ElementType::U32 : ElementType::I32;
   default:
-    return ElementType::I64;
+    return isUnsigned ? ElementType::U64 : ElementType::I64;
   }
 }
 

@@ -102,6 +102,9 @@ static std::optional<schedule::ElementType> getElement(StringRef dtype) {
       .Case("I16", ElementType::I16)
       .Case("I8", ElementType::I8)
       .Case("U8", ElementType::U8)
+      .Case("U16", ElementType::U16)
+      .Case("U32", ElementType::U32)
+      .Case("U64", ElementType::U64)
       .Case("BOOL", ElementType::Bool)
       .Default(std::nullopt);
 }

@@ -15,7 +15,8 @@ Value vdnn::emitPointwise(OpBuilder &builder, Location loc,
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&op.getBody());
   for (Value input : inputs) {
-    block->addArgument(getElementTypeOrSelf(input.getType()), loc);
+    block->addArgument(toScalarType(getElementTypeOrSelf(input.getType())),
+                       loc);
   }
   Value scalar = body(builder, loc, block->getArguments());
   builder.create<YieldOp>(loc, scalar);

@@ -24,7 +24,8 @@ Value ScalarProgram::read(Value tensor, bool isForward) {
   Value &argument = arguments[tensor];
   if (!argument) {
     operands.push_back(tensor);
-    argument = block->addArgument(getElementTypeOrSelf(tensor.getType()), loc);
+    argument = block->addArgument(
+        toScalarType(getElementTypeOrSelf(tensor.getType())), loc);
   }
   return argument;
 }

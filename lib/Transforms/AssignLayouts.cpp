@@ -120,7 +120,7 @@ Value LayoutAssignment::copy(OpOperand &use) {
       location, TypeRange{value.getType()}, ValueRange{value});
   Block *body = builder.createBlock(&identity.getRegion());
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  body->addArgument(element, location);
+  body->addArgument(toScalarType(element), location);
   builder.create<YieldOp>(location, ValueRange{body->getArgument(0)});
   // The phase and layer of the value, as if its op had made both.
   if (Operation *producer = value.getDefiningOp()) {

@@ -50,6 +50,12 @@ void storeDouble(std::span<std::byte> destination, size_t index,
     return put(static_cast<int16_t>(value));
   case ElementType::I8:
     return put(static_cast<int8_t>(value));
+  case ElementType::U64:
+    return put(static_cast<uint64_t>(value));
+  case ElementType::U32:
+    return put(static_cast<uint32_t>(value));
+  case ElementType::U16:
+    return put(static_cast<uint16_t>(value));
   case ElementType::U8:
     return put(static_cast<uint8_t>(value));
   case ElementType::Bool:
@@ -63,7 +69,8 @@ bool fits(ElementType element, double value) {
     return true;
   }
   int bits = static_cast<int>(schedule::elementBytes(element)) * 8;
-  bool sign = element != ElementType::U8 && element != ElementType::Bool;
+  bool sign = element == ElementType::I64 || element == ElementType::I32 ||
+              element == ElementType::I16 || element == ElementType::I8;
   double low = sign ? -std::ldexp(1.0, bits - 1) : 0;
   double high = std::ldexp(1.0, sign ? bits - 1 : bits);
   return value == std::floor(value) && value >= low && value < high;

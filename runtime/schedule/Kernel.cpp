@@ -9,13 +9,16 @@ uint64_t elementBytes(ElementType element) {
   switch (element) {
   case ElementType::F64:
   case ElementType::I64:
+  case ElementType::U64:
     return 8;
   case ElementType::F32:
   case ElementType::I32:
+  case ElementType::U32:
     return 4;
   case ElementType::F16:
   case ElementType::BF16:
   case ElementType::I16:
+  case ElementType::U16:
     return 2;
   case ElementType::I8:
   case ElementType::U8:

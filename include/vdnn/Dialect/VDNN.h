@@ -48,6 +48,10 @@ struct Real {
 
 class LaunchOp; // a parent of vdnn.yield, which is declared before it
 
+/// What an element is within a pointwise program: integers have no sign there,
+/// the ops say how they take them.
+mlir::Type toScalarType(mlir::Type element);
+
 /// One operation per element of the first result.
 double defaultFlops(mlir::Operation *op);
 

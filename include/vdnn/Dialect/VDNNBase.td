@@ -118,7 +118,7 @@ def VDNN_HostType : VDNN_Type<"Host", "host"> {
   let assemblyFormat = "`<` $tensor `>`";
 }
 
-def VDNN_Tensor : StaticShapeTensorOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI8, I1]>;
+def VDNN_Tensor : StaticShapeTensorOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI64, UI32, UI16, UI8, I1]>;
 def VDNN_FloatTensor : StaticShapeTensorOf<[F64, F32, F16, BF16]>;
 
 //===----------------------------------------------------------------------------------------------------===//

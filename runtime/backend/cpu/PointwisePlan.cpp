@@ -91,6 +91,22 @@ void Planner::release(uint32_t value, size_t after) {
   }
 }
 
+/// Programs see integers without sign; their instructions say which they mean.
+static ElementType signless(ElementType element) {
+  switch (element) {
+  case ElementType::U64:
+    return ElementType::I64;
+  case ElementType::U32:
+    return ElementType::I32;
+  case ElementType::U16:
+    return ElementType::I16;
+  case ElementType::U8:
+    return ElementType::I8;
+  default:
+    return element;
+  }
+}
+
 Status Planner::readTypes() {
   if (writes_.empty()) {
     return Error{"expected at least one result"};
@@ -101,7 +117,7 @@ Status Planner::readTypes() {
                  " results, the command " + std::to_string(writes_.size())};
   }
   for (const TypeT *read : reads_) {
-    types_.push_back(read->element);
+    types_.push_back(signless(read->element));
   }
   for (const TypeT *write : writes_) {
     VDNN_TRY(expectShape(*write, writes_[0]->shape, "a result"));
@@ -247,8 +263,10 @@ Status Planner::placeInstruction(size_t position) {
 Status Planner::placeResults() {
   for (size_t result = 0; result < writes_.size(); ++result) {
     uint32_t value = kernel_.program_results[result];
-    VDNN_TRY(expectElement(*writes_[result], types_[value],
-                           ("result " + std::to_string(result)).c_str()));
+    if (signless(writes_[result]->element) != types_[value]) {
+      VDNN_TRY(expectElement(*writes_[result], types_[value],
+                             ("result " + std::to_string(result)).c_str()));
+    }
     const Location &from = locations_[value];
     if (from.kind == Location::Write &&
         from.index == static_cast<int64_t>(result)) {

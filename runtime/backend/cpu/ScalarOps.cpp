@@ -2,6 +2,7 @@
 
 #include "runtime/backend/cpu/ScalarOps.h"
 
+#include "runtime/backend/cpu/HalfTypes.h"
 #include "runtime/backend/cpu/Kernel.h"
 #include "runtime/backend/cpu/Parallel.h"
 
@@ -106,83 +107,100 @@ static BlockFunction find(std::span<const NamedFunction> table,
 // Tables
 //===----------------------------------------------------------------------===//
 
-template <typename T>
+/// E is how the elements lie in memory, T what is computed in.
+template <typename E, typename T = Compute<E>>
 static BlockFunction findFloatUnary(const std::string &name) {
   static const NamedFunction table[] = {
-      {"negf", unary<T>([](T a) { return -a; })},
-      {"absf", unary<T>([](T a) { return std::fabs(a); })},
-      {"acos", unary<T>([](T a) { return std::acos(a); })},
-      {"acosh", unary<T>([](T a) { return std::acosh(a); })},
-      {"asin", unary<T>([](T a) { return std::asin(a); })},
-      {"asinh", unary<T>([](T a) { return std::asinh(a); })},
-      {"atan", unary<T>([](T a) { return std::atan(a); })},
-      {"atanh", unary<T>([](T a) { return std::atanh(a); })},
-      {"cbrt", unary<T>([](T a) { return std::cbrt(a); })},
-      {"ceil", unary<T>([](T a) { return std::ceil(a); })},
-      {"cos", unary<T>([](T a) { return std::cos(a); })},
-      {"cosh", unary<T>([](T a) { return std::cosh(a); })},
-      {"erf", unary<T>([](T a) { return std::erf(a); })},
-      {"exp", unary<T>([](T a) { return std::exp(a); })},
-      {"exp2", unary<T>([](T a) { return std::exp2(a); })},
-      {"expm1", unary<T>([](T a) { return std::expm1(a); })},
-      {"floor", unary<T>([](T a) { return std::floor(a); })},
-      {"log", unary<T>([](T a) { return std::log(a); })},
-      {"log10", unary<T>([](T a) { return std::log10(a); })},
-      {"log1p", unary<T>([](T a) { return std::log1p(a); })},
-      {"log2", unary<T>([](T a) { return std::log2(a); })},
-      {"round", unary<T>([](T a) { return std::round(a); })},
-      {"roundeven", unary<T>([](T a) { return std::nearbyint(a); })},
-      {"rsqrt", unary<T>([](T a) { return T(1) / std::sqrt(a); })},
-      {"sin", unary<T>([](T a) { return std::sin(a); })},
-      {"sinh", unary<T>([](T a) { return std::sinh(a); })},
-      {"sqrt", unary<T>([](T a) { return std::sqrt(a); })},
-      {"tan", unary<T>([](T a) { return std::tan(a); })},
-      {"tanh", unary<T>([](T a) { return std::tanh(a); })},
-      {"trunc", unary<T>([](T a) { return std::trunc(a); })},
+      {"negf", unary<E>([](T a) { return -a; })},
+      {"absf", unary<E>([](T a) { return std::fabs(a); })},
+      {"acos", unary<E>([](T a) { return std::acos(a); })},
+      {"acosh", unary<E>([](T a) { return std::acosh(a); })},
+      {"asin", unary<E>([](T a) { return std::asin(a); })},
+      {"asinh", unary<E>([](T a) { return std::asinh(a); })},
+      {"atan", unary<E>([](T a) { return std::atan(a); })},
+      {"atanh", unary<E>([](T a) { return std::atanh(a); })},
+      {"cbrt", unary<E>([](T a) { return std::cbrt(a); })},
+      {"ceil", unary<E>([](T a) { return std::ceil(a); })},
+      {"cos", unary<E>([](T a) { return std::cos(a); })},
+      {"cosh", unary<E>([](T a) { return std::cosh(a); })},
+      {"erf", unary<E>([](T a) { return std::erf(a); })},
+      {"exp", unary<E>([](T a) { return std::exp(a); })},
+      {"exp2", unary<E>([](T a) { return std::exp2(a); })},
+      {"expm1", unary<E>([](T a) { return std::expm1(a); })},
+      {"floor", unary<E>([](T a) { return std::floor(a); })},
+      {"log", unary<E>([](T a) { return std::log(a); })},
+      {"log10", unary<E>([](T a) { return std::log10(a); })},
+      {"log1p", unary<E>([](T a) { return std::log1p(a); })},
+      {"log2", unary<E>([](T a) { return std::log2(a); })},
+      {"round", unary<E>([](T a) { return std::round(a); })},
+      {"roundeven", unary<E>([](T a) { return std::nearbyint(a); })},
+      {"rsqrt", unary<E>([](T a) { return T(1) / std::sqrt(a); })},
+      {"sin", unary<E>([](T a) { return std::sin(a); })},
+      {"sinh", unary<E>([](T a) { return std::sinh(a); })},
+      {"sqrt", unary<E>([](T a) { return std::sqrt(a); })},
+      {"tan", unary<E>([](T a) { return std::tan(a); })},
+      {"tanh", unary<E>([](T a) { return std::tanh(a); })},
+      {"trunc", unary<E>([](T a) { return std::trunc(a); })},
   };
   return find(table, name);
 }
 
-template <typename T>
+template <typename E, typename T = Compute<E>>
 static BlockFunction findFloatBinary(const std::string &name) {
   static const NamedFunction table[] = {
-      {"addf", binary<T>([](T a, T b) { return a + b; })},
-      {"subf", binary<T>([](T a, T b) { return a - b; })},
-      {"mulf", binary<T>([](T a, T b) { return a * b; })},
-      {"divf", binary<T>([](T a, T b) { return a / b; })},
-      {"remf", binary<T>([](T a, T b) { return std::fmod(a, b); })},
-      {"powf", binary<T>([](T a, T b) { return std::pow(a, b); })},
-      {"copysign", binary<T>([](T a, T b) { return std::copysign(a, b); })},
-      {"atan2", binary<T>([](T a, T b) { return std::atan2(a, b); })},
+      {"addf", binary<E>([](T a, T b) { return a + b; })},
+      {"subf", binary<E>([](T a, T b) { return a - b; })},
+      {"mulf", binary<E>([](T a, T b) { return a * b; })},
+      {"divf", binary<E>([](T a, T b) { return a / b; })},
+      {"remf", binary<E>([](T a, T b) { return std::fmod(a, b); })},
+      {"powf", binary<E>([](T a, T b) { return std::pow(a, b); })},
+      {"copysign", binary<E>([](T a, T b) { return std::copysign(a, b); })},
+      {"atan2", binary<E>([](T a, T b) { return std::atan2(a, b); })},
       // maximumf and minimumf give NaN if one operand is; maxnumf and minnumf
       // give the other.
-      {"maximumf", binary<T>([](T a, T b) { return a > b || a != a ? a : b; })},
-      {"minimumf", binary<T>([](T a, T b) { return a < b || a != a ? a : b; })},
-      {"maxnumf", binary<T>([](T a, T b) { return a > b || b != b ? a : b; })},
-      {"minnumf", binary<T>([](T a, T b) { return a < b || b != b ? a : b; })},
+      {"maximumf", binary<E>([](T a, T b) { return a > b || a != a ? a : b; })},
+      {"minimumf", binary<E>([](T a, T b) { return a < b || a != a ? a : b; })},
+      {"maxnumf", binary<E>([](T a, T b) { return a > b || b != b ? a : b; })},
+      {"minnumf", binary<E>([](T a, T b) { return a < b || b != b ? a : b; })},
   };
   return find(table, name);
 }
 
-template <typename T>
+template <typename E, typename T = Compute<E>>
 static BlockFunction findFloatCompare(const std::string &predicate) {
   static const NamedFunction table[] = {
-      {"oeq", compare<T>([](T a, T b) { return a == b; })},
-      {"ogt", compare<T>([](T a, T b) { return a > b; })},
-      {"oge", compare<T>([](T a, T b) { return a >= b; })},
-      {"olt", compare<T>([](T a, T b) { return a < b; })},
-      {"ole", compare<T>([](T a, T b) { return a <= b; })},
-      {"one", compare<T>([](T a, T b) { return a < b || a > b; })},
-      {"ord", compare<T>([](T a, T b) { return a == a && b == b; })},
-      {"ueq", compare<T>([](T a, T b) { return !(a < b || a > b); })},
-      {"ugt", compare<T>([](T a, T b) { return !(a <= b); })},
-      {"uge", compare<T>([](T a, T b) { return !(a < b); })},
-      {"ult", compare<T>([](T a, T b) { return !(a >= b); })},
-      {"ule", compare<T>([](T a, T b) { return !(a > b); })},
-      {"une", compare<T>([](T a, T b) { return !(a == b); })},
-      {"uno", compare<T>([](T a, T b) { return a != a || b != b; })},
+      {"oeq", compare<E>([](T a, T b) { return a == b; })},
+      {"ogt", compare<E>([](T a, T b) { return a > b; })},
+      {"oge", compare<E>([](T a, T b) { return a >= b; })},
+      {"olt", compare<E>([](T a, T b) { return a < b; })},
+      {"ole", compare<E>([](T a, T b) { return a <= b; })},
+      {"one", compare<E>([](T a, T b) { return a < b || a > b; })},
+      {"ord", compare<E>([](T a, T b) { return a == a && b == b; })},
+      {"ueq", compare<E>([](T a, T b) { return !(a < b || a > b); })},
+      {"ugt", compare<E>([](T a, T b) { return !(a <= b); })},
+      {"uge", compare<E>([](T a, T b) { return !(a < b); })},
+      {"ult", compare<E>([](T a, T b) { return !(a >= b); })},
+      {"ule", compare<E>([](T a, T b) { return !(a > b); })},
+      {"une", compare<E>([](T a, T b) { return !(a == b); })},
+      {"uno", compare<E>([](T a, T b) { return a != a || b != b; })},
   };
   return find(table, predicate);
+}
+
+/// Wraps. A negative power is that of a quotient, rounded towards zero.
+template <typename T>
+static T power(T base, T exponent) {
+  using U = std::make_unsigned_t<T>;
+  if (exponent < 0) {
+    bool odd = exponent & 1;
+    return base == 1 ? T(1) : base == T(-1) ? T(odd ? -1 : 1) : T(0);
+  }
+  uint64_t result = 1, factor = static_cast<U>(base);
+  for (U rest = static_cast<U>(exponent); rest != 0; rest >>= 1) {
+    result *= rest & 1 ? factor : 1;
+    factor *= factor;
+  }
+  return static_cast<T>(result);
 }
 
 template <typename T>
@@ -205,6 +223,8 @@ static BlockFunction findIntBinary(const std::string &name) {
       {"xori", binary<T>([](T a, T b) { return static_cast<T>(a ^ b); })},
       {"maxsi", binary<T>([](T a, T b) { return a > b ? a : b; })},
       {"minsi", binary<T>([](T a, T b) { return a < b ? a : b; })},
+      {"maxui", binary<U>([](U a, U b) { return a > b ? a : b; })},
+      {"minui", binary<U>([](U a, U b) { return a < b ? a : b; })},
       // A division by zero has no value; it must not end the process.
       {"divsi", binary<T>([](T a, T b) {
          return b == 0       ? T(0)
@@ -214,6 +234,9 @@ static BlockFunction findIntBinary(const std::string &name) {
       {"remsi", binary<T>([](T a, T b) {
          return b == 0 || b == T(-1) ? T(0) : static_cast<T>(a % b);
        })},
+      {"divui", binary<U>([](U a, U b) { return b == 0 ? U(0) : U(a / b); })},
+      {"remui", binary<U>([](U a, U b) { return b == 0 ? U(0) : U(a % b); })},
+      {"ipowi", binary<T>([](T a, T b) { return power(a, b); })},
   };
   return find(table, name);
 }
@@ -259,6 +282,12 @@ static bool visitElement(ElementType element, const Visit &visit) {
   case ElementType::F64:
     visit(double{});
     return true;
+  case ElementType::F16:
+    visit(Half{});
+    return true;
+  case ElementType::BF16:
+    visit(Bfloat{});
+    return true;
   case ElementType::I64:
     visit(int64_t{});
     return true;
@@ -271,7 +300,6 @@ static bool visitElement(ElementType element, const Visit &visit) {
   case ElementType::I8:
     visit(int8_t{});
     return true;
-  case ElementType::U8:
   case ElementType::Bool:
     visit(uint8_t{});
     return true;
@@ -281,7 +309,8 @@ static bool visitElement(ElementType element, const Visit &visit) {
 }
 
 static bool isFloat(ElementType element) {
-  return element == ElementType::F32 || element == ElementType::F64;
+  return element == ElementType::F32 || element == ElementType::F64 ||
+         element == ElementType::F16 || element == ElementType::BF16;
 }
 
 static BlockFunction findConversion(const std::string &code, ElementType from,
@@ -306,6 +335,9 @@ static BlockFunction findConversion(const std::string &code, ElementType from,
     visitElement(to, [&](auto r) {
       if constexpr (std::is_integral_v<A>) {
         isUnsigned ? convert(std::make_unsigned_t<A>{}, r) : convert(a, r);
+      } else if constexpr (std::is_integral_v<decltype(r)>) {
+        code == "fptoui" ? convert(a, std::make_unsigned_t<decltype(r)>{})
+                         : convert(a, r);
       } else {
         convert(a, r);
       }
@@ -375,7 +407,7 @@ static BlockFunction findFunction(const schedule::ScalarOpT &op,
   }
   visitElement(operands[0], [&](auto value) {
     using T = decltype(value);
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (std::is_floating_point_v<Compute<T>>) {
       function = !pair               ? findFloatUnary<T>(op.code)
                  : op.code == "cmpf" ? findFloatCompare<T>(op.predicate)
                                      : findFloatBinary<T>(op.code);

@@ -53,6 +53,12 @@ const char *elementName(ElementType element) {
     return "i8";
   case ElementType::U8:
     return "u8";
+  case ElementType::U16:
+    return "u16";
+  case ElementType::U32:
+    return "u32";
+  case ElementType::U64:
+    return "u64";
   case ElementType::Bool:
     return "bool";
   }
@@ -89,6 +95,12 @@ Range rangeOf(ElementType element) {
     return {false, true, 7};
   case ElementType::U8:
     return {false, false, 8};
+  case ElementType::U16:
+    return {false, false, 16};
+  case ElementType::U32:
+    return {false, false, 32};
+  case ElementType::U64:
+    return {false, false, 64};
   case ElementType::Bool:
     return {false, false, 1};
   }
@@ -120,9 +132,11 @@ double loadFloating(const std::byte *at, ElementType element) {
   }
 }
 
+/// The largest numbers of u64 wrap.
 int64_t loadInteger(const std::byte *at, ElementType element) {
   switch (element) {
   case ElementType::I64:
+  case ElementType::U64:
     return load<int64_t>(at);
   case ElementType::I32:
     return load<int32_t>(at);
@@ -130,6 +144,10 @@ int64_t loadInteger(const std::byte *at, ElementType element) {
     return load<int16_t>(at);
   case ElementType::I8:
     return load<int8_t>(at);
+  case ElementType::U32:
+    return load<uint32_t>(at);
+  case ElementType::U16:
+    return load<uint16_t>(at);
   case ElementType::Bool:
     return load<uint8_t>(at) != 0;
   default:
@@ -151,12 +169,12 @@ void storeFloating(std::byte *at, ElementType element, double value) {
 }
 
 void storeInteger(std::byte *at, ElementType element, int64_t value) {
-  switch (element) {
-  case ElementType::I64:
+  switch (schedule::elementBytes(element)) {
+  case 8:
     return store(at, value);
-  case ElementType::I32:
+  case 4:
     return store(at, static_cast<int32_t>(value));
-  case ElementType::I16:
+  case 2:
     return store(at, static_cast<int16_t>(value));
   default:
     return store(at, static_cast<uint8_t>(value));
@@ -218,7 +236,9 @@ std::vector<double> toDoubles(const HostTensor &tensor, uint64_t first,
   for (uint64_t i = 0; i < count; ++i) {
     const std::byte *at = tensor.data.data() + (first + i) * size;
     values[i] = floating ? loadFloating(at, tensor.element)
-                         : static_cast<double>(loadInteger(at, tensor.element));
+                : tensor.element == ElementType::U64
+                    ? static_cast<double>(load<uint64_t>(at))
+                    : static_cast<double>(loadInteger(at, tensor.element));
   }
   return values;
 }

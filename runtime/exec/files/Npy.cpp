@@ -26,7 +26,8 @@ constexpr NamedType kTypes[] = {
     {"<f2", ElementType::F16}, {"<i8", ElementType::I64},
     {"<i4", ElementType::I32}, {"<i2", ElementType::I16},
     {"|i1", ElementType::I8},  {"|u1", ElementType::U8},
-    {"|b1", ElementType::Bool}};
+    {"<u2", ElementType::U16}, {"<u4", ElementType::U32},
+    {"<u8", ElementType::U64}, {"|b1", ElementType::Bool}};
 
 /// The header is a Python dictionary with three keys, as `repr` prints it.
 class HeaderParser {

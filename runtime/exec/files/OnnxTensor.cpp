@@ -103,7 +103,7 @@ struct Proto {
   std::string name;
   std::optional<Bytes> raw;
   std::vector<std::byte> fixed;  // float_data or double_data, as bytes
-  std::vector<int64_t> integers; // int32_data or int64_data
+  std::vector<int64_t> integers; // int32_data, int64_data or uint64_data
   bool external = false;
   bool segment = false;
 };
@@ -142,6 +142,7 @@ bool parseProto(Bytes bytes, Proto &proto) {
       break;
     case kInt32s:
     case kInt64s:
+    case kUint64s: // uint32 and uint64
       if ((!isBytes && !isVarint) ||
           !appendVarints(isBytes, number, payload, proto.integers)) {
         return false;
@@ -185,6 +186,8 @@ std::optional<ElementType> elementOf(uint64_t onnxType) {
     return ElementType::U8;
   case 3:
     return ElementType::I8;
+  case 4:
+    return ElementType::U16;
   case 5:
     return ElementType::I16;
   case 6:
@@ -197,6 +200,10 @@ std::optional<ElementType> elementOf(uint64_t onnxType) {
     return ElementType::F16;
   case 11:
     return ElementType::F64;
+  case 12:
+    return ElementType::U32;
+  case 13:
+    return ElementType::U64;
   case 16:
     return ElementType::BF16;
   default:
@@ -234,7 +241,7 @@ Result<HostTensor> parseOnnxTensor(Bytes bytes, const std::string &name) {
   if (!element) {
     return Error{format("'%s' has ONNX element type %llu, expected float, "
                         "double, float16, bfloat16, int8 to int64, "
-                        "uint8 or bool",
+                        "uint8 to uint64 or bool",
                         name.c_str(),
                         static_cast<unsigned long long>(proto.type))};
   }

@@ -31,7 +31,9 @@ constexpr NamedType kTypes[] = {
     {"BF16", ElementType::BF16}, {"F64", ElementType::F64},
     {"I64", ElementType::I64},   {"I32", ElementType::I32},
     {"I16", ElementType::I16},   {"I8", ElementType::I8},
-    {"U8", ElementType::U8},     {"BOOL", ElementType::Bool}};
+    {"U8", ElementType::U8},     {"BOOL", ElementType::Bool},
+    {"U16", ElementType::U16},   {"U32", ElementType::U32},
+    {"U64", ElementType::U64}};
 
 const char *typeName(ElementType element) {
   return std::find_if(

@@ -3,6 +3,8 @@
 
 #include "Harness.h"
 
+#include "runtime/support/Half.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -83,6 +85,16 @@ static std::vector<int64_t> positions(const schedule::TypeT &type) {
   return result;
 }
 
+/// A 16-bit floating-point number.
+template <uint16_t (*Pack)(float), float (*Unpack)(uint16_t)>
+struct Bits16 {
+  uint16_t bits;
+
+  Bits16() = default;
+  explicit Bits16(double value) : bits(Pack(static_cast<float>(value))) {}
+  explicit operator double() const { return Unpack(bits); }
+};
+
 template <typename Visit>
 static void visitElement(ElementType element, const Visit &visit) {
   switch (element) {
@@ -98,6 +110,16 @@ static void visitElement(ElementType element, const Visit &visit) {
     return visit(int16_t{});
   case ElementType::I8:
     return visit(int8_t{});
+  case ElementType::F16:
+    return visit(Bits16<rt::floatToHalf, rt::halfToFloat>{});
+  case ElementType::BF16:
+    return visit(Bits16<rt::floatToBfloat, rt::bfloatToFloat>{});
+  case ElementType::U64:
+    return visit(uint64_t{});
+  case ElementType::U32:
+    return visit(uint32_t{});
+  case ElementType::U16:
+    return visit(uint16_t{});
   default:
     return visit(uint8_t{});
   }
