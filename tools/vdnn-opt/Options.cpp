@@ -25,8 +25,8 @@ namespace cl = llvm::cl;
   llvm::StringMap<cl::Option *> &registered = cl::getRegisteredOptions();
   for (const char *name :
        {"batch", "bn", "budget", "device", "dim", "dropout", "emit", "freeze",
-        "kernels", "list-ops", "loss", "policy", "precision", "profile", "storage", "summary", "sync",
-        "threads", "unproven"}) {
+        "kernels", "list-ops", "loss", "policy", "precision", "profile",
+        "storage", "summary", "sync", "threads", "unproven"}) {
     if (cl::Option *foreign = registered.lookup(name)) {
       foreign->removeArgument();
     }
@@ -55,6 +55,11 @@ static cl::opt<std::string> summary(
     "summary",
     cl::desc("what is printed on standard error: text (default), json or none"),
     cl::value_desc("form"), cl::init("text"), cl::cat(outputCategory));
+
+static cl::opt<bool>
+    listOps("list-ops",
+            cl::desc("print the ONNX ops and opsets that are read, and stop"),
+            cl::cat(modelCategory));
 
 static cl::opt<bool> unproven(
     "unproven",
@@ -103,12 +108,12 @@ static cl::opt<std::string>
                      "or paper (input and output; default for titanx)"),
             cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
 
-static cl::opt<std::string>
-    device("device",
-           cl::desc("cpu (default), cuda (an H200 through cuDNN; needs no GPU), "
-                    "h200 and titanx (models to simulate), or FILE.json, a "
-                    "device or a profile"),
-           cl::value_desc("name"), cl::init("cpu"), cl::cat(planCategory));
+static cl::opt<std::string> device(
+    "device",
+    cl::desc("cpu (default), cuda (an H200 through cuDNN; needs no GPU), "
+             "h200 and titanx (models to simulate), or FILE.json, a "
+             "device or a profile"),
+    cl::value_desc("name"), cl::init("cpu"), cl::cat(planCategory));
 static cl::opt<unsigned>
     threads("threads", cl::desc("threads of the cpu device (default: all)"),
             cl::value_desc("N"), cl::init(0), cl::cat(planCategory));
@@ -117,10 +122,11 @@ static cl::opt<std::string>
               cl::desc("of f32 products on cuda: fp32 (default: IEEE) or tf32 "
                        "(tensor cores, factors of 10 bits)"),
               cl::value_desc("kind"), cl::init("fp32"), cl::cat(planCategory));
-static cl::opt<std::string> profile(
-    "profile", cl::desc("plan from measured times, as vdnn-profile wrote them; "
-                        "the same as --device=FILE.json"),
-    cl::value_desc("FILE.json"), cl::init(""), cl::cat(planCategory));
+static cl::opt<std::string>
+    profile("profile",
+            cl::desc("plan from measured times, as vdnn-profile wrote them; "
+                     "the same as --device=FILE.json"),
+            cl::value_desc("FILE.json"), cl::init(""), cl::cat(planCategory));
 static cl::opt<std::string> budget(
     "budget",
     cl::desc("device memory of the whole process, as 6GiB, 800M or 4096"),
@@ -381,6 +387,7 @@ static rt::Status readOutput(Options &options) {
     return form.error();
   }
   options.summary = *form;
+  options.listOps = listOps;
   options.unproven = unproven;
   if (unproven && *chosen == Emit::Schedule) {
     return rt::Error{"'--unproven' writes text, and '" + output +

@@ -19,6 +19,7 @@ struct Options {
   SummaryKind summary = SummaryKind::Text;
   /// Plans are written as text without their proof.
   bool unproven = false;
+  bool listOps = false;
   /// Options that say something about a model were given; they mean nothing for
   /// a `.mlir` input.
   std::vector<std::string> modelOptions;

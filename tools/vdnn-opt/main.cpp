@@ -4,6 +4,7 @@
 #include "Options.h"
 #include "Run.h"
 
+#include "vdnn/Import/Import.h"
 #include "vdnn/Pipelines/Pipelines.h"
 
 #include "mlir/IR/AsmState.h"
@@ -27,6 +28,10 @@ int main(int argc, char **argv) {
   if (!options) {
     llvm::errs() << "error: " << options.message() << '\n';
     return 1;
+  }
+  if (options->listOps) {
+    llvm::outs() << listOnnxOps();
+    return 0;
   }
   return tool::run(registry, *options);
 }

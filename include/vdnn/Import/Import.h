@@ -52,6 +52,9 @@ struct ImportedModel {
 ImportedModel importOnnx(mlir::MLIRContext &context, const std::string &path,
                          const ImportOptions &options);
 
+/// The ops of ONNX that can be imported, as a table in Markdown.
+std::string listOnnxOps();
+
 } // namespace vdnn
 
 #endif

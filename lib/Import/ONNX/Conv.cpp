@@ -69,6 +69,6 @@ static LogicalResult buildConv(const Node &node) {
 }
 
 ArrayRef<Entry> vdnn::onnx::convEntries() {
-  static constexpr Entry entries[] = {{"Conv", 6, 23, buildConv}};
+  static constexpr Entry entries[] = {{"Conv", 1, 23, buildConv}};
   return entries;
 }

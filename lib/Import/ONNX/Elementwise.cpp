@@ -86,65 +86,73 @@ static Value gelu(const Scalar &s, Value x) {
 
 struct Unary {
   StringLiteral op;
+  int64_t first; ///< opset
   Value (*apply)(const Scalar &, Value);
 };
 
 static constexpr Unary unaries[] = {
-    {"Relu",
+    {"Relu", 6,
      [](const Scalar &s, Value x) {
        return s.make<arith::MaximumFOp>(x, number(s, x, 0));
      }},
-    {"Sigmoid", sigmoid},
-    {"Tanh", [](const Scalar &s, Value x) { return s.make<math::TanhOp>(x); }},
-    {"Exp", [](const Scalar &s, Value x) { return s.make<math::ExpOp>(x); }},
-    {"Log", [](const Scalar &s, Value x) { return s.make<math::LogOp>(x); }},
-    {"Sqrt", [](const Scalar &s, Value x) { return s.make<math::SqrtOp>(x); }},
-    {"Erf", [](const Scalar &s, Value x) { return s.make<math::ErfOp>(x); }},
-    {"Floor",
+    {"Sigmoid", 6, sigmoid},
+    {"Tanh", 6,
+     [](const Scalar &s, Value x) { return s.make<math::TanhOp>(x); }},
+    {"Exp", 6, [](const Scalar &s, Value x) { return s.make<math::ExpOp>(x); }},
+    {"Log", 6, [](const Scalar &s, Value x) { return s.make<math::LogOp>(x); }},
+    {"Sqrt", 6,
+     [](const Scalar &s, Value x) { return s.make<math::SqrtOp>(x); }},
+    {"Erf", 9, [](const Scalar &s, Value x) { return s.make<math::ErfOp>(x); }},
+    {"Floor", 6,
      [](const Scalar &s, Value x) { return s.make<math::FloorOp>(x); }},
-    {"Ceil", [](const Scalar &s, Value x) { return s.make<math::CeilOp>(x); }},
-    {"Neg", [](const Scalar &s, Value x) { return s.make<arith::NegFOp>(x); }},
-    {"Abs", [](const Scalar &s, Value x) { return s.make<math::AbsFOp>(x); }},
-    {"Reciprocal",
+    {"Ceil", 6,
+     [](const Scalar &s, Value x) { return s.make<math::CeilOp>(x); }},
+    {"Neg", 6,
+     [](const Scalar &s, Value x) { return s.make<arith::NegFOp>(x); }},
+    {"Abs", 6,
+     [](const Scalar &s, Value x) { return s.make<math::AbsFOp>(x); }},
+    {"Reciprocal", 6,
      [](const Scalar &s, Value x) {
        return s.make<arith::DivFOp>(number(s, x, 1), x);
      }},
-    {"Softplus", softplus},
-    {"Softsign",
+    {"Softplus", 1, softplus},
+    {"Softsign", 1,
      [](const Scalar &s, Value x) {
        Value scale =
            s.make<arith::AddFOp>(s.make<math::AbsFOp>(x), number(s, x, 1));
        return s.make<arith::DivFOp>(x, scale);
      }},
-    {"LeakyRelu",
+    {"LeakyRelu", 6,
      [](const Scalar &s, Value x) {
        double slope = s.node.number("alpha", 0.01);
        return ifPositive(s, x, s.make<arith::MulFOp>(x, number(s, x, slope)));
      }},
-    {"Elu", [](const Scalar &s,
-               Value x) { return elu(s, x, s.node.number("alpha", 1)); }},
-    {"Selu",
+    {"Elu", 6,
+     [](const Scalar &s, Value x) {
+       return elu(s, x, s.node.number("alpha", 1));
+     }},
+    {"Selu", 6,
      [](const Scalar &s, Value x) {
        double alpha = s.node.number("alpha", 1.67326319217681884765625);
        double gamma = s.node.number("gamma", 1.05070102214813232421875);
        return s.make<arith::MulFOp>(elu(s, x, alpha), number(s, x, gamma));
      }},
-    {"ThresholdedRelu",
+    {"ThresholdedRelu", 10,
      [](const Scalar &s, Value x) {
        Value limit = number(s, x, s.node.number("alpha", 1));
        return s.select(s.compare(arith::CmpFPredicate::OGT, x, limit), x,
                        number(s, x, 0));
      }},
-    {"HardSigmoid",
+    {"HardSigmoid", 6,
      [](const Scalar &s, Value x) {
        return hardSigmoid(s, x, s.node.number("alpha", 0.2),
                           s.node.number("beta", 0.5));
      }},
-    {"HardSwish",
+    {"HardSwish", 14,
      [](const Scalar &s, Value x) {
        return s.make<arith::MulFOp>(x, hardSigmoid(s, x, 1. / 6, 0.5));
      }},
-    {"Gelu", gelu}};
+    {"Gelu", 20, gelu}};
 
 static LogicalResult buildUnary(const Node &node) {
   if (failed(node.checkInputs(1, 1)) ||
@@ -167,10 +175,41 @@ static LogicalResult buildUnary(const Node &node) {
 // Functions of several numbers
 //===----------------------------------------------------------------------===//
 
-template <typename FloatOp, typename IntegerOp>
+template <typename FloatOp, typename SignedOp, typename UnsignedOp = SignedOp>
 static Value either(const Scalar &s, Value a, Value b) {
-  return isa<FloatType>(a.getType()) ? s.make<FloatOp>(a, b)
-                                     : s.make<IntegerOp>(a, b);
+  if (isa<FloatType>(a.getType())) {
+    return s.make<FloatOp>(a, b);
+  }
+  return s.node.in(0).element.isUnsignedInteger() ? s.make<UnsignedOp>(a, b)
+                                                  : s.make<SignedOp>(a, b);
+}
+
+static Value smaller(const Scalar &s, Value a, Value b) {
+  return either<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(s, a, b);
+}
+
+static Value larger(const Scalar &s, Value a, Value b) {
+  return either<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(s, a, b);
+}
+
+/// The remainder of a division, with the sign of the dividend.
+static Value remainder(const Scalar &s, Value a, Value b) {
+  return either<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(s, a, b);
+}
+
+static Value modulo(const Scalar &s, Value a, Value b) {
+  Value rest = remainder(s, a, b);
+  if (s.node.integer("fmod", 0) != 0 ||
+      s.node.in(0).element.isUnsignedInteger()) {
+    return rest;
+  }
+  // With the sign of the divisor.
+  Value zero = number(s, rest, 0);
+  Value isWrong =
+      s.make<arith::AndIOp>(s.compare(arith::CmpIPredicate::ne, rest, zero),
+                            s.compare(arith::CmpIPredicate::slt,
+                                      s.make<arith::XOrIOp>(rest, b), zero));
+  return s.select(isWrong, s.make<arith::AddIOp>(rest, b), rest);
 }
 
 static Value combine(const Scalar &s, Value a, Value b) {
@@ -185,10 +224,12 @@ static Value combine(const Scalar &s, Value a, Value b) {
     return either<arith::MulFOp, arith::MulIOp>(s, a, b);
   }
   if (op == "Div") {
-    return either<arith::DivFOp, arith::DivSIOp>(s, a, b);
+    return either<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(s, a, b);
   }
-  return op == "Min" ? either<arith::MinimumFOp, arith::MinSIOp>(s, a, b)
-                     : either<arith::MaximumFOp, arith::MaxSIOp>(s, a, b);
+  if (op == "Mod") {
+    return modulo(s, a, b);
+  }
+  return op == "Min" ? smaller(s, a, b) : larger(s, a, b);
 }
 
 /// Before opset 7 the second operand was aligned by an attribute `axis`.
@@ -220,8 +261,9 @@ static LogicalResult buildVariadic(const Node &node) {
     return failure();
   }
   alignOldBroadcast(node, *operands);
-  FailureOr<Value> y =
-      pointwise(node, *operands, [&](const Scalar &s, Values v) {
+  FailureOr<Value> y = pointwise(
+      node, *operands,
+      [&](const Scalar &s, Values v) {
         Value result = v[0];
         for (Value next : v.drop_front()) {
           result = combine(s, result, next);
@@ -231,12 +273,23 @@ static LogicalResult buildVariadic(const Node &node) {
                                          number(s, result, double(v.size())));
         }
         return result;
-      });
+      },
+      {}, node.in(0).element);
   return failed(y) ? failure() : node.set(0, *y);
 }
 
 static LogicalResult buildBinary(const Node &node) {
   return failed(node.checkInputs(2, 2)) ? failure() : buildVariadic(node);
+}
+
+static LogicalResult buildMod(const Node &node) {
+  if (failed(node.checkInputs(2, 2))) {
+    return failure();
+  }
+  if (node.in(0).isFloat() && node.integer("fmod", 0) == 0) {
+    return node.unsupported("fmod=0 on floating-point numbers", "fmod=1");
+  }
+  return buildVariadic(node);
 }
 
 /// A power with a small constant exponent is exact, and so is its gradient.
@@ -255,9 +308,33 @@ static Value power(const Scalar &s, Value x, Value exponent) {
   return s.make<math::PowFOp>(x, exponent);
 }
 
+/// A power of operands of the types `base` and `exponent`, as a `base`.
+static Value mixedPower(const Scalar &s, Value x, Type base, Value y,
+                        Type exponent) {
+  if (base == exponent && isa<FloatType>(base)) {
+    return power(s, x, y);
+  }
+  Type inner = base;
+  if (!isa<FloatType>(base)) {
+    // Between integers powers are exact, and wrap; those of a fraction are
+    // computed in double precision.
+    inner = isa<FloatType>(exponent) ? Type(s.builder.getF64Type())
+                                     : s.builder.getI64Type();
+  } else if (isa<FloatType>(exponent) &&
+             exponent.getIntOrFloatBitWidth() > base.getIntOrFloatBitWidth()) {
+    inner = exponent;
+  }
+  Value a = s.convert(x, base, inner);
+  Value b = s.convert(y, exponent, inner);
+  Value result =
+      isa<FloatType>(inner) ? power(s, a, b) : s.make<math::IPowIOp>(a, b);
+  return s.convert(result, inner, base);
+}
+
 static LogicalResult buildPow(const Node &node) {
   if (failed(node.checkInputs(2, 2)) ||
-      failed(checkArithmetic(node, node.in(0).element, true))) {
+      failed(checkArithmetic(node, node.in(0).element, false)) ||
+      failed(checkArithmetic(node, node.in(1).element, false))) {
     return failure();
   }
   SmallVector<Operand, 2> operands;
@@ -269,18 +346,18 @@ static LogicalResult buildPow(const Node &node) {
     operands.push_back(*operand);
   }
   alignOldBroadcast(node, operands);
+  Type base = operands[0].element;
   Operand &exponent = operands[1];
-  if (exponent.element != operands[0].element) {
-    if (exponent.value) {
-      return node.unsupported("an exponent of another type",
-                              "one of the base's type, or a constant");
-    }
-    double value = node.constant(1)->number(0);
-    exponent.number = FloatAttr::get(operands[0].element, value);
+  if (isa<FloatType>(base) && !exponent.value) {
+    exponent.number = FloatAttr::get(base, node.constant(1)->number(0));
+    exponent.element = base;
   }
-  FailureOr<Value> y = pointwise(node, operands, [](const Scalar &s, Values v) {
-    return power(s, v[0], v[1]);
-  });
+  FailureOr<Value> y = pointwise(
+      node, operands,
+      [&](const Scalar &s, Values v) {
+        return mixedPower(s, v[0], base, v[1], exponent.element);
+      },
+      {}, base);
   return failed(y) ? failure() : node.set(0, *y);
 }
 
@@ -304,22 +381,24 @@ static LogicalResult buildClip(const Node &node) {
     }
   }
   bool attributes = node.opset() < 11;
-  FailureOr<Value> y =
-      pointwise(node, operands, [&](const Scalar &s, Values v) {
+  FailureOr<Value> y = pointwise(
+      node, operands,
+      [&](const Scalar &s, Values v) {
         Value x = v[0];
         size_t next = 1;
         if (attributes && node.attribute("min")) {
           x = s.make<arith::MaximumFOp>(x, number(s, x, node.number("min", 0)));
         } else if (node.has(1)) {
-          x = either<arith::MaximumFOp, arith::MaxSIOp>(s, x, v[next++]);
+          x = larger(s, x, v[next++]);
         }
         if (attributes && node.attribute("max")) {
           x = s.make<arith::MinimumFOp>(x, number(s, x, node.number("max", 0)));
         } else if (node.has(2)) {
-          x = either<arith::MinimumFOp, arith::MinSIOp>(s, x, v[next]);
+          x = smaller(s, x, v[next]);
         }
         return x;
-      });
+      },
+      {}, node.in(0).element);
   return failed(y) ? failure() : node.set(0, *y);
 }
 
@@ -330,6 +409,9 @@ static LogicalResult buildSigned(const Node &node) {
   }
   if (node.in(0).isFloat()) {
     return buildUnary(node);
+  }
+  if (node.in(0).element.isUnsignedInteger() && node.op() == "Abs") {
+    return node.forward(0, 0);
   }
   FailureOr<Operand> x = readOperand(node, 0);
   if (failed(x) || failed(checkArithmetic(node, x->element, false))) {
@@ -352,17 +434,17 @@ ArrayRef<Entry> vdnn::onnx::elementwiseEntries() {
                                  {"Max", 6, 23, buildVariadic, foldArithmetic},
                                  {"Sum", 6, 23, buildVariadic, foldArithmetic},
                                  {"Mean", 6, 23, buildVariadic},
-                                 {"Mod", 10, 23, nullptr, foldArithmetic},
-                                 {"Pow", 6, 23, buildPow, foldArithmetic},
+                                 {"Mod", 10, 23, buildMod, foldArithmetic},
+                                 {"Pow", 1, 23, buildPow, foldArithmetic},
                                  {"Clip", 6, 23, buildClip}};
     for (const Unary &unary : unaries) {
       if (unary.op == "Neg" || unary.op == "Abs") {
-        result.push_back({unary.op, 6, 23, buildSigned, foldUnary});
+        result.push_back({unary.op, unary.first, 23, buildSigned, foldUnary});
       } else if (unary.op == "Sqrt" || unary.op == "Floor" ||
                  unary.op == "Ceil" || unary.op == "Reciprocal") {
-        result.push_back({unary.op, 6, 23, buildUnary, foldUnary});
+        result.push_back({unary.op, unary.first, 23, buildUnary, foldUnary});
       } else {
-        result.push_back({unary.op, 6, 23, buildUnary});
+        result.push_back({unary.op, unary.first, 23, buildUnary});
       }
     }
     return result;

@@ -12,6 +12,15 @@ using namespace vdnn::onnx;
 // Broadcasting
 //===----------------------------------------------------------------------===//
 
+/// Integers are held with 64 bits and a sign.
+static LogicalResult checkSize(const Node &node, const HostTensor &tensor) {
+  bool fits = !tensor.element.isUnsignedInteger(64) ||
+              llvm::all_of(tensor.integers, [](int64_t n) { return n >= 0; });
+  return fits ? success()
+              : node.unsupported("a constant of 2^63 or more",
+                                 "smaller unsigned integers");
+}
+
 /// All operands under the shape of the result.
 static FailureOr<std::vector<HostTensor>>
 readOperands(const Node &node, size_t least, size_t most) {
@@ -31,6 +40,9 @@ readOperands(const Node &node, size_t least, size_t most) {
   }
   bool allSplat = true;
   for (size_t i = 0; i < node.inputs(); ++i) {
+    if (failed(checkSize(node, *node.in(i).constant))) {
+      return failure();
+    }
     allSplat &= node.in(i).constant->splat;
   }
   std::optional<int64_t> count = countElements(shape);
@@ -101,7 +113,7 @@ static double combine(StringRef op, double a, double b) {
   if (op == "Pow") {
     return std::pow(a, b);
   }
-  if (op == "Mod") {
+  if (op == "Mod" || op == "Remainder") {
     return std::fmod(a, b);
   }
   return op == "Min" ? std::min(a, b) : std::max(a, b);
@@ -118,15 +130,16 @@ static std::optional<int64_t> combine(StringRef op, int64_t a, int64_t b) {
   if (op == "Mul") {
     return int64_t(uint64_t(a) * uint64_t(b));
   }
-  if (op == "Div" || op == "Mod") {
+  if (op == "Div" || op == "Mod" || op == "Remainder") {
     if (b == 0) {
       return std::nullopt;
     }
     if (b == -1) {
       return op == "Div" ? int64_t(0 - uint64_t(a)) : 0;
     }
-    // The remainder has the sign of the divisor, unlike C++'s.
+    // The modulus has the sign of the divisor, unlike C++'s remainder.
     return op == "Div"                          ? a / b
+           : op == "Remainder"                  ? a % b
            : (a % b != 0 && (a < 0) != (b < 0)) ? a % b + b
                                                 : a % b;
   }
@@ -148,12 +161,14 @@ LogicalResult vdnn::onnx::foldArithmetic(const Node &node) {
   if (failed(operands)) {
     return failure();
   }
+  bool keepsSign = node.op() == "Mod" && node.integer("fmod", 0) != 0;
+  StringRef op = keepsSign ? "Remainder" : node.op();
   return apply(
       node, *operands, 0, node.in(0).element,
       [&](int64_t i) {
         double result = (*operands)[0].number(i);
         for (size_t k = 1; k < operands->size(); ++k) {
-          result = combine(node.op(), result, (*operands)[k].number(i));
+          result = combine(op, result, (*operands)[k].number(i));
         }
         return result;
       },
@@ -161,7 +176,7 @@ LogicalResult vdnn::onnx::foldArithmetic(const Node &node) {
         std::optional<int64_t> result = (*operands)[0].integer(i);
         for (size_t k = 1; k < operands->size() && result; ++k) {
           const HostTensor &next = (*operands)[k];
-          result = combine(node.op(), *result,
+          result = combine(op, *result,
                            next.isFloat() ? truncate(next.number(i))
                                           : next.integer(i));
         }
@@ -292,14 +307,15 @@ FailureOr<Type> vdnn::onnx::castTarget(const Node &node) {
   if (!element) {
     return node.unsupported("the type " + dataTypeName(target),
                             "FLOAT, DOUBLE, FLOAT16, BFLOAT16, INT64, INT32, "
-                            "INT16, INT8, UINT8, BOOL");
+                            "INT16, INT8, UINT64, UINT32, UINT16, UINT8, "
+                            "BOOL");
   }
   return element;
 }
 
 LogicalResult vdnn::onnx::foldCast(const Node &node) {
   FailureOr<Type> target = castTarget(node);
-  if (failed(target)) {
+  if (failed(target) || failed(checkSize(node, *node.in(0).constant))) {
     return failure();
   }
   return node.set(0, node.in(0).constant->cast(*target));

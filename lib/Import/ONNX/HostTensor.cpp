@@ -232,6 +232,12 @@ Type vdnn::onnx::elementType(MLIRContext *context, int32_t dataType) {
     return builder.getIntegerType(16);
   case TensorProto::INT8:
     return builder.getIntegerType(8);
+  case TensorProto::UINT64:
+    return builder.getIntegerType(64, /*isSigned=*/false);
+  case TensorProto::UINT32:
+    return builder.getIntegerType(32, /*isSigned=*/false);
+  case TensorProto::UINT16:
+    return builder.getIntegerType(16, /*isSigned=*/false);
   case TensorProto::UINT8:
     return builder.getIntegerType(8, /*isSigned=*/false);
   case TensorProto::BOOL:
@@ -290,6 +296,12 @@ static std::vector<char> typedBytes(const TensorProto &tensor, Type element) {
   if (element.isF64()) {
     return pack<double>(tensor.double_data());
   }
+  if (element.isUnsignedInteger(64)) {
+    return pack<uint64_t>(tensor.uint64_data());
+  }
+  if (element.isUnsignedInteger(32)) {
+    return pack<uint32_t>(tensor.uint64_data());
+  }
   if (element.isInteger(64)) {
     return pack<int64_t>(tensor.int64_data());
   }
@@ -308,10 +320,13 @@ int64_t vdnn::onnx::inlineSize(const TensorProto &tensor, Type element) {
   if (tensor.has_raw_data()) {
     return int64_t(tensor.raw_data().size());
   }
-  int64_t count = element.isF32()         ? tensor.float_data_size()
-                  : element.isF64()       ? tensor.double_data_size()
-                  : element.isInteger(64) ? tensor.int64_data_size()
-                                          : tensor.int32_data_size();
+  int64_t count =
+      element.isF32()   ? tensor.float_data_size()
+      : element.isF64() ? tensor.double_data_size()
+      : element.isUnsignedInteger(64) || element.isUnsignedInteger(32)
+          ? tensor.uint64_data_size()
+      : element.isInteger(64) ? tensor.int64_data_size()
+                              : tensor.int32_data_size();
   return count * elementBytes(element);
 }
 
@@ -350,6 +365,10 @@ HostTensor vdnn::onnx::decode(Type element, Shape shape, ArrayRef<char> bytes) {
       tensor.numbers.push_back(number.convertToDouble());
     } else if (element.isInteger(64)) {
       tensor.integers.push_back(read<int64_t>(bytes, i));
+    } else if (element.isUnsignedInteger(32)) {
+      tensor.integers.push_back(read<uint32_t>(bytes, i));
+    } else if (element.isUnsignedInteger(16)) {
+      tensor.integers.push_back(read<uint16_t>(bytes, i));
     } else if (element.isInteger(32)) {
       tensor.integers.push_back(read<int32_t>(bytes, i));
     } else if (element.isInteger(16)) {

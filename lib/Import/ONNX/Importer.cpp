@@ -217,7 +217,9 @@ LogicalResult Importer::addInput(const vdnn_onnx::ValueInfoProto &input) {
            << "input '" << input.name() << "' has elements of type "
            << dataTypeName(type.elem_type())
            << ", which is not supported; accepted: FLOAT, DOUBLE, FLOAT16, "
-              "BFLOAT16, INT64, INT32, INT16, INT8, UINT8, BOOL";
+              "BFLOAT16, INT64, INT32, INT16, INT8, UINT64, UINT32, UINT16, "
+              "UINT8, "
+              "BOOL";
   }
   for (int i = 0; i < type.shape().dim_size(); ++i) {
     const auto &dimension = type.shape().dim(i);
@@ -313,7 +315,7 @@ static Value copy(OpBuilder &builder, Location location, Value value) {
   auto op = builder.create<PointwiseOp>(location, TypeRange(value.getType()),
                                         ValueRange(value));
   Block &block = op.getBody().emplaceBlock();
-  block.addArgument(getElementTypeOrSelf(value), location);
+  block.addArgument(toScalarType(getElementTypeOrSelf(value)), location);
   OpBuilder::atBlockEnd(&block).create<YieldOp>(location, block.getArguments());
   return op.getResult(0);
 }

@@ -37,6 +37,14 @@ static LogicalResult buildComparison(const Node &node) {
                                                  : F::OLE;
           return s.compare(predicate, v[0], v[1]);
         }
+        if (node.in(0).element.isUnsignedInteger()) {
+          I predicate = op == "Equal"            ? I::eq
+                        : op == "Greater"        ? I::ugt
+                        : op == "GreaterOrEqual" ? I::uge
+                        : op == "Less"           ? I::ult
+                                                 : I::ule;
+          return s.compare(predicate, v[0], v[1]);
+        }
         I predicate = op == "Equal"            ? I::eq
                       : op == "Greater"        ? I::sgt
                       : op == "GreaterOrEqual" ? I::sge
@@ -90,46 +98,11 @@ static LogicalResult buildWhere(const Node &node) {
     }
     operands.push_back(*operand);
   }
-  if (operands[1].element.isUnsignedInteger()) {
-    return checkArithmetic(node, operands[1].element, false);
-  }
-  FailureOr<Value> y = pointwise(node, operands, [](const Scalar &s, Values v) {
-    return s.select(v[0], v[1], v[2]);
-  });
+  FailureOr<Value> y = pointwise(
+      node, operands,
+      [](const Scalar &s, Values v) { return s.select(v[0], v[1], v[2]); }, {},
+      operands[1].element);
   return failed(y) ? failure() : node.set(0, *y);
-}
-
-static Value convert(const Scalar &s, Value x, Type to) {
-  Type from = x.getType();
-  unsigned fromWidth = from.getIntOrFloatBitWidth();
-  unsigned toWidth = to.getIntOrFloatBitWidth();
-  OpBuilder &b = s.builder;
-  bool fromFloat = isa<FloatType>(from);
-  if (to.isInteger(1)) {
-    Value zero = s.constant(from, 0);
-    return fromFloat ? s.compare(arith::CmpFPredicate::UNE, x, zero)
-                     : s.compare(arith::CmpIPredicate::ne, x, zero);
-  }
-  if (isa<FloatType>(to)) {
-    if (!fromFloat) {
-      return from.isInteger(1) ? Value(b.create<arith::UIToFPOp>(s.loc, to, x))
-                               : b.create<arith::SIToFPOp>(s.loc, to, x);
-    }
-    if (fromWidth == toWidth) { // f16 and bf16: through f32
-      x = b.create<arith::ExtFOp>(s.loc, b.getF32Type(), x);
-      return b.create<arith::TruncFOp>(s.loc, to, x);
-    }
-    return fromWidth < toWidth ? Value(b.create<arith::ExtFOp>(s.loc, to, x))
-                               : b.create<arith::TruncFOp>(s.loc, to, x);
-  }
-  if (fromFloat) {
-    return b.create<arith::FPToSIOp>(s.loc, to, x);
-  }
-  if (from.isInteger(1)) {
-    return b.create<arith::ExtUIOp>(s.loc, to, x);
-  }
-  return fromWidth < toWidth ? Value(b.create<arith::ExtSIOp>(s.loc, to, x))
-                             : b.create<arith::TruncIOp>(s.loc, to, x);
 }
 
 static LogicalResult buildCast(const Node &node) {
@@ -140,17 +113,16 @@ static LogicalResult buildCast(const Node &node) {
   if (*target == node.in(0).element) {
     return node.forward(0, 0);
   }
-  if (target->isUnsignedInteger() || node.in(0).element.isUnsignedInteger()) {
-    return node.unsupported("a conversion of unsigned integers",
-                            "f16, bf16, f32, f64, i8, i16, i32, i64, i1");
-  }
   FailureOr<Operand> x = readOperand(node, 0);
   if (failed(x)) {
     return failure();
   }
-  FailureOr<Value> y = pointwise(node, *x, [&](const Scalar &s, Values v) {
-    return convert(s, v[0], *target);
-  });
+  FailureOr<Value> y = pointwise(
+      node, *x,
+      [&](const Scalar &s, Values v) {
+        return s.convert(v[0], node.in(0).element, *target);
+      },
+      {}, *target);
   return failed(y) ? failure() : node.set(0, *y);
 }
 
@@ -164,7 +136,7 @@ ArrayRef<Entry> vdnn::onnx::logicEntries() {
       {"And", 7, 23, buildLogic, foldLogic},
       {"Or", 7, 23, buildLogic, foldLogic},
       {"Xor", 7, 23, buildLogic, foldLogic},
-      {"Not", 6, 23, buildLogic, foldLogic},
+      {"Not", 1, 23, buildLogic, foldLogic},
       {"Where", 9, 23, buildWhere, foldWhere},
       {"Cast", 6, 23, buildCast, foldCast},
       {"CastLike", 15, 23, buildCast, foldCast}};

@@ -219,6 +219,6 @@ static LogicalResult buildMatMul(const Node &node) {
 
 ArrayRef<Entry> vdnn::onnx::matMulEntries() {
   static constexpr Entry entries[] = {{"Gemm", 6, 23, buildGemm},
-                                      {"MatMul", 6, 23, buildMatMul}};
+                                      {"MatMul", 1, 23, buildMatMul}};
   return entries;
 }

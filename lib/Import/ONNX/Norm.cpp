@@ -50,6 +50,29 @@ static LogicalResult buildTrained(const Node &node, ArrayRef<Value> v,
   return node.set(2, norm.getNewRunningVar());
 }
 
+/// Without a loss a model is not trained and normalises by its running
+/// statistics, unless somebody reads the new ones.
+static bool readsNewStatistics(const Node &node) {
+  return isTrainingMode(node) && (node.isUsed(1) || node.isUsed(2));
+}
+
+static LogicalResult buildByBatch(const Node &node, ArrayRef<Value> v,
+                                  double epsilon) {
+  Type vector = v[1].getType();
+  auto norm = node.builder().create<BatchNormOp>(
+      node.loc(), v[0].getType(), vector, vector, vector, vector, v[0], v[1],
+      v[2], v[3], v[4], llvm::APFloat(epsilon),
+      llvm::APFloat(node.number("momentum", 0.9)),
+      /*unbiased_running_var=*/false);
+  node.nameResults(norm, node.outputName(0),
+                   {"mean", "inv_std", "running_mean", "running_var"});
+  if (failed(node.set(0, norm.getY())) ||
+      failed(node.set(1, norm.getNewRunningMean()))) {
+    return failure();
+  }
+  return node.set(2, norm.getNewRunningVar());
+}
+
 static LogicalResult buildBatchNormalization(const Node &node) {
   if (failed(node.checkInputs(5, 5)) ||
       failed(checkArithmetic(node, node.in(0).element, true))) {
@@ -88,12 +111,16 @@ static LogicalResult buildBatchNormalization(const Node &node) {
       node.getOptions().batchNorm == BatchNormMode::Train) {
     return buildTrained(node, v, epsilon);
   }
-  for (size_t i = 1; i < node.outputs(); ++i) {
+  bool byBatch = !node.getOptions().training && readsNewStatistics(node);
+  for (size_t i = byBatch ? 3 : 1; i < node.outputs(); ++i) {
     if (node.isUsed(i)) {
       return node.unsupported("the output '" + node.outputName(i) + "'",
                               "the first output alone, where the model is not "
                               "trained");
     }
+  }
+  if (byBatch) {
+    return buildByBatch(node, v, epsilon);
   }
   return node.set(0, Value(node.builder().create<BatchNormInferenceOp>(
                          node.loc(), v[0].getType(), v[0], v[1], v[2], v[3],
@@ -218,9 +245,9 @@ static LogicalResult buildDropout(const Node &node) {
 ArrayRef<Entry> vdnn::onnx::normEntries() {
   static constexpr Entry entries[] = {
       {"BatchNormalization", 6, 23, buildBatchNormalization},
-      {"LRN", 6, 23, buildLRN},
-      {"Softmax", 6, 23, buildSoftmax},
-      {"LogSoftmax", 6, 23, buildSoftmax},
+      {"LRN", 1, 23, buildLRN},
+      {"Softmax", 1, 23, buildSoftmax},
+      {"LogSoftmax", 1, 23, buildSoftmax},
       {"Dropout", 6, 23, buildDropout}};
   return entries;
 }

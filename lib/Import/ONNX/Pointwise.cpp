@@ -30,6 +30,49 @@ Value Scalar::select(Value condition, Value a, Value b) const {
   return builder.create<arith::SelectOp>(loc, condition, a, b);
 }
 
+Value Scalar::convert(Value x, Type from, Type to) const {
+  unsigned fromWidth = from.getIntOrFloatBitWidth();
+  unsigned toWidth = to.getIntOrFloatBitWidth();
+  bool fromFloat = isa<FloatType>(from);
+  // A boolean is 0 or 1.
+  bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
+  Type target = toScalarType(to);
+  if (from == to) {
+    return x;
+  }
+  if (to.isInteger(1)) {
+    Value zero = constant(x.getType(), 0);
+    return fromFloat ? compare(arith::CmpFPredicate::UNE, x, zero)
+                     : compare(arith::CmpIPredicate::ne, x, zero);
+  }
+  if (isa<FloatType>(to)) {
+    if (!fromFloat) {
+      return isUnsigned ? Value(builder.create<arith::UIToFPOp>(loc, target, x))
+                        : builder.create<arith::SIToFPOp>(loc, target, x);
+    }
+    if (fromWidth == toWidth) { // f16 and bf16: through f32
+      x = builder.create<arith::ExtFOp>(loc, builder.getF32Type(), x);
+      return builder.create<arith::TruncFOp>(loc, target, x);
+    }
+    return fromWidth < toWidth
+               ? Value(builder.create<arith::ExtFOp>(loc, target, x))
+               : builder.create<arith::TruncFOp>(loc, target, x);
+  }
+  if (fromFloat) {
+    return to.isUnsignedInteger()
+               ? Value(builder.create<arith::FPToUIOp>(loc, target, x))
+               : builder.create<arith::FPToSIOp>(loc, target, x);
+  }
+  if (fromWidth == toWidth) {
+    return x;
+  }
+  if (fromWidth > toWidth) {
+    return builder.create<arith::TruncIOp>(loc, target, x);
+  }
+  return isUnsigned ? Value(builder.create<arith::ExtUIOp>(loc, target, x))
+                    : builder.create<arith::ExtSIOp>(loc, target, x);
+}
+
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -41,11 +84,11 @@ Operand vdnn::onnx::toOperand(Value value) {
 FailureOr<Operand> vdnn::onnx::readOperand(const Node &node, size_t i) {
   const Tensor &tensor = node.in(i);
   if (tensor.constant && tensor.constant->isUniform()) {
-    Attribute number =
-        tensor.constant->isFloat()
-            ? Attribute(
-                  FloatAttr::get(tensor.element, tensor.constant->number(0)))
-            : IntegerAttr::get(tensor.element, tensor.constant->integer(0));
+    Attribute number = tensor.constant->isFloat()
+                           ? Attribute(FloatAttr::get(
+                                 tensor.element, tensor.constant->number(0)))
+                           : IntegerAttr::get(toScalarType(tensor.element),
+                                              tensor.constant->integer(0));
     return Operand{{}, number, tensor.shape, tensor.element};
   }
   FailureOr<Value> value = node.value(i);
@@ -73,14 +116,14 @@ FailureOr<SmallVector<Operand>> vdnn::onnx::readOperands(const Node &node) {
 LogicalResult vdnn::onnx::checkArithmetic(const Node &node, Type element,
                                           bool floatOnly) {
   if (isa<FloatType>(element) ||
-      (!floatOnly && element.isSignlessInteger() && !element.isInteger(1))) {
+      (!floatOnly && isa<IntegerType>(element) && !element.isInteger(1))) {
     return success();
   }
   auto diagnostic = node.error() << "elements of type " << element
                                  << " are not supported; accepted: f16, bf16, "
                                     "f32, f64";
   if (!floatOnly) {
-    diagnostic << ", i8, i16, i32, i64";
+    diagnostic << ", i8, i16, i32, i64, ui8, ui16, ui32, ui64";
   }
   return diagnostic;
 }
@@ -91,7 +134,7 @@ LogicalResult vdnn::onnx::checkArithmetic(const Node &node, Type element,
 
 FailureOr<Value> vdnn::onnx::pointwise(const Node &node,
                                        ArrayRef<Operand> operands, Body body,
-                                       ArrayRef<int64_t> shape) {
+                                       ArrayRef<int64_t> shape, Type element) {
   Shape result(shape);
   for (const Operand &operand : operands) {
     std::optional<Shape> joined = broadcastShapes(result, operand.shape);
@@ -129,7 +172,7 @@ FailureOr<Value> vdnn::onnx::pointwise(const Node &node,
   // The element type of the result is known once the body is built.
   Block block;
   for (Value input : inputs) {
-    block.addArgument(elementOf(input), node.loc());
+    block.addArgument(toScalarType(elementOf(input)), node.loc());
   }
   OpBuilder inner(builder.getContext()); // the block belongs to no op yet
   inner.setInsertionPointToEnd(&block);
@@ -142,9 +185,9 @@ FailureOr<Value> vdnn::onnx::pointwise(const Node &node,
   }
   Value yielded = body(Scalar{inner, node.loc(), node}, scalars);
   inner.create<YieldOp>(node.loc(), yielded);
-  auto op = builder.create<PointwiseOp>(
-      node.loc(), TypeRange(RankedTensorType::get(result, yielded.getType())),
-      inputs);
+  auto type =
+      RankedTensorType::get(result, element ? element : yielded.getType());
+  auto op = builder.create<PointwiseOp>(node.loc(), TypeRange(type), inputs);
   Block &target = op.getBody().emplaceBlock();
   target.getOperations().splice(target.end(), block.getOperations());
   for (BlockArgument argument : block.getArguments()) {

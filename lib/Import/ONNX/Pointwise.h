@@ -31,6 +31,9 @@ struct Scalar {
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a,
                       mlir::Value b) const;
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) const;
+  /// `x`, an element of type `from`, as one of type `to`: floating-point
+  /// numbers are cut towards zero, integers to their lowest bits.
+  mlir::Value convert(mlir::Value x, mlir::Type from, mlir::Type to) const;
 };
 
 /// An operand of an elementwise op: a value of the step or a number.
@@ -50,12 +53,12 @@ mlir::FailureOr<Operand> readOperand(const Node &node, size_t i);
 Operand toOperand(mlir::Value value);
 
 /// Applies `body` to the elements of the operands, broadcast as numpy does.
-/// The result's element type is that of what `body` returns. `shape`, where
-/// given, takes part in the broadcasting too.
-mlir::FailureOr<mlir::Value> pointwise(const Node &node,
-                                       llvm::ArrayRef<Operand> operands,
-                                       Body body,
-                                       llvm::ArrayRef<int64_t> shape = {});
+/// The result's element type is `element`, or where that is not given, that of
+/// what `body` returns, which has no unsigned integers. `shape`, where given,
+/// takes part in the broadcasting too.
+mlir::FailureOr<mlir::Value>
+pointwise(const Node &node, llvm::ArrayRef<Operand> operands, Body body,
+          llvm::ArrayRef<int64_t> shape = {}, mlir::Type element = {});
 
 /// All inputs of the node as operands of one element type.
 mlir::FailureOr<llvm::SmallVector<Operand>> readOperands(const Node &node);

@@ -1,6 +1,7 @@
 //===- Pool.cpp - pools
 //-----------------------------------------------------===//
 
+#include "Pointwise.h"
 #include "Table.h"
 #include "Window.h"
 
@@ -52,13 +53,104 @@ static LogicalResult makeMaxPool(const Node &node, const Window &window) {
   return node.set(0, pool.getY());
 }
 
+/// Along one dimension: numbers that differ by `step`, from `first`.
+static FailureOr<Operand> ramp(const Node &node, size_t rank, size_t dimension,
+                               int64_t size, int64_t first, int64_t step) {
+  Type element = node.builder().getI64Type();
+  Shape shape(rank, 1);
+  shape[dimension] = size;
+  if (size == 1) {
+    return Operand{{}, IntegerAttr::get(element, first), shape, element};
+  }
+  if (failed(node.getImporter().chargeFolding(node, size))) {
+    return failure();
+  }
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < size; ++i) {
+    values.push_back(first + i * step);
+  }
+  return toOperand(node.constantOp(
+      HostTensor::ofIntegers(element, shape, std::move(values))));
+}
+
+/// ONNX's indices, which count through the whole input, from those of
+/// `max_pool`, which count through a window.
+static FailureOr<Value> globalIndices(const Node &node, const Window &window,
+                                      Value index) {
+  const Shape &x = node.in(0).shape;
+  size_t rank = x.size();
+  bool columnMajor = node.integer("storage_order", 0) != 0;
+  // Distance of neighbours along each dimension; of the spatial ones the first
+  // is the innermost one of column-major order.
+  Shape distance(rank);
+  int64_t volume = 1;
+  for (size_t i = 0; i < rank - 2; ++i) {
+    size_t d = columnMajor ? 2 + i : rank - 1 - i;
+    distance[d] = volume;
+    volume *= x[d];
+  }
+  distance[1] = volume;
+  distance[0] = volume * x[1];
+  SmallVector<Operand> operands = {toOperand(index)};
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t stride = d < 2 ? 1 : window.strides[d - 2];
+    int64_t begin = d < 2 ? 0 : -window.pads[d - 2];
+    FailureOr<Operand> base = ramp(node, rank, d, shapeOf(index)[d],
+                                   begin * distance[d], stride * distance[d]);
+    if (failed(base)) {
+      return failure();
+    }
+    operands.push_back(*base);
+  }
+  return pointwise(node, operands, [&](const Scalar &s, ArrayRef<Value> v) {
+    Type i64 = s.builder.getI64Type();
+    Value rest = s.convert(v[0], s.builder.getI8Type(), i64);
+    Value sum = v[1];
+    for (Value base : v.drop_front(2)) {
+      sum = s.make<arith::AddIOp>(sum, base);
+    }
+    for (size_t d = rank - 2; d-- > 0;) {
+      Value size = s.constant(i64, double(window.kernel[d]));
+      Value at = s.make<arith::RemSIOp>(rest, size);
+      Value scale =
+          s.constant(i64, double(window.dilations[d] * distance[d + 2]));
+      sum = s.make<arith::AddIOp>(sum, s.make<arith::MulIOp>(at, scale));
+      rest = s.make<arith::DivSIOp>(rest, size);
+    }
+    return sum;
+  });
+}
+
+static LogicalResult makeIndexedMaxPool(const Node &node,
+                                        const Window &window) {
+  constexpr int64_t most = 127; // an index has 8 bits
+  std::optional<int64_t> positions = countElements(window.kernel);
+  if (!positions || *positions > most) {
+    return node.unsupported("the output 'Indices' of a window this large",
+                            "at most " + Twine(most) + " positions");
+  }
+  FailureOr<Value> x = node.value(0);
+  if (failed(x)) {
+    return failure();
+  }
+  RankedTensorType type = resultType(node, window);
+  auto pool = node.builder().create<MaxPoolOp>(
+      node.loc(), type, type.clone(node.builder().getI8Type()), *x,
+      window.kernel, window.strides, window.pads, window.dilations);
+  node.nameResults(pool, node.outputName(0), {"index"});
+  FailureOr<Value> indices = globalIndices(node, window, pool.getIndex());
+  return failed(indices) || failed(node.set(0, pool.getY()))
+             ? failure()
+             : node.set(1, *indices);
+}
+
 static LogicalResult buildMaxPool(const Node &node) {
   FailureOr<Window> window = readPoolWindow(node);
   if (failed(window)) {
     return failure();
   }
   if (node.isUsed(1)) {
-    return node.unsupported("the output 'Indices'", "the output 'Y' alone");
+    return makeIndexedMaxPool(node, *window);
   }
   return makeMaxPool(node, *window);
 }
@@ -128,9 +220,9 @@ static LogicalResult buildGlobalMaxPool(const Node &node) {
 
 ArrayRef<Entry> vdnn::onnx::poolEntries() {
   static constexpr Entry entries[] = {
-      {"MaxPool", 6, 23, buildMaxPool},
-      {"AveragePool", 6, 23, buildAveragePool},
-      {"GlobalMaxPool", 6, 23, buildGlobalMaxPool},
-      {"GlobalAveragePool", 6, 23, buildGlobalAveragePool}};
+      {"MaxPool", 1, 23, buildMaxPool},
+      {"AveragePool", 1, 23, buildAveragePool},
+      {"GlobalMaxPool", 1, 23, buildGlobalMaxPool},
+      {"GlobalAveragePool", 1, 23, buildGlobalAveragePool}};
   return entries;
 }

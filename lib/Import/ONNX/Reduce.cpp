@@ -136,15 +136,15 @@ static LogicalResult buildReduceLogSumExp(const Node &node) {
 
 ArrayRef<Entry> vdnn::onnx::reduceEntries() {
   static constexpr Entry entries[] = {
-      {"ReduceMean", 6, 23, buildReduce},
-      {"ReduceSum", 6, 23, buildReduce, foldReduce},
-      {"ReduceMax", 6, 23, buildReduce, foldReduce},
-      {"ReduceMin", 6, 23, buildReduce, foldReduce},
-      {"ReduceProd", 6, 23, buildReduce, foldReduce},
-      {"ReduceSumSquare", 6, 23, buildReduce},
-      {"ReduceL1", 6, 23, buildReduce},
-      {"ReduceL2", 6, 23, buildReduce},
-      {"ReduceLogSum", 6, 23, buildReduce},
-      {"ReduceLogSumExp", 6, 23, buildReduceLogSumExp}};
+      {"ReduceMean", 1, 23, buildReduce},
+      {"ReduceSum", 1, 23, buildReduce, foldReduce},
+      {"ReduceMax", 1, 23, buildReduce, foldReduce},
+      {"ReduceMin", 1, 23, buildReduce, foldReduce},
+      {"ReduceProd", 1, 23, buildReduce, foldReduce},
+      {"ReduceSumSquare", 1, 23, buildReduce},
+      {"ReduceL1", 1, 23, buildReduce},
+      {"ReduceL2", 1, 23, buildReduce},
+      {"ReduceLogSum", 1, 23, buildReduce},
+      {"ReduceLogSumExp", 1, 23, buildReduceLogSumExp}};
   return entries;
 }

@@ -364,17 +364,17 @@ static LogicalResult buildExpand(const Node &node) {
 
 ArrayRef<Entry> vdnn::onnx::shapeEntries() {
   static constexpr Entry entries[] = {
-      {"Constant", 6, 23, foldConstant},
+      {"Constant", 1, 23, foldConstant},
       {"ConstantOfShape", 9, 23, foldConstantOfShape},
       {"Range", 11, 23, nullptr, foldRange},
-      {"Shape", 6, 23, readShape},
-      {"Size", 6, 23, readShape},
-      {"Identity", 6, 23, buildIdentity},
-      {"Reshape", 6, 23, buildReshape},
-      {"Flatten", 6, 23, buildFlatten},
-      {"Squeeze", 6, 23, buildSqueeze},
-      {"Unsqueeze", 6, 23, buildUnsqueeze},
-      {"Transpose", 6, 23, buildTranspose, foldTranspose},
+      {"Shape", 1, 23, readShape},
+      {"Size", 1, 23, readShape},
+      {"Identity", 1, 23, buildIdentity},
+      {"Reshape", 5, 23, buildReshape},
+      {"Flatten", 1, 23, buildFlatten},
+      {"Squeeze", 1, 23, buildSqueeze},
+      {"Unsqueeze", 1, 23, buildUnsqueeze},
+      {"Transpose", 1, 23, buildTranspose, foldTranspose},
       {"Expand", 8, 23, buildExpand, foldExpand}};
   return entries;
 }

@@ -233,6 +233,41 @@ FailureOr<SmallVector<Range>> vdnn::onnx::readSlice(const Node &node) {
   return ranges;
 }
 
+/// Elements in another order than theirs are taken out one by one.
+constexpr int64_t mostSingle = 64;
+
+/// The elements of an axis that `range` names, in its order.
+static FailureOr<Value> pick(const Node &node, Value x, const Range &range) {
+  if (range.step == 1 || range.size == 1) {
+    return slice(node, x, range.axis, range.offset, range.size);
+  }
+  if (range.step < 0) {
+    if (range.size > mostSingle) {
+      return FailureOr<Value>(node.unsupported(
+          "walking backwards over " + Twine(range.size) + " elements",
+          "at most " + Twine(mostSingle)));
+    }
+    SmallVector<Value> parts;
+    for (int64_t i = 0; i < range.size; ++i) {
+      parts.push_back(
+          slice(node, x, range.axis, range.offset + i * range.step, 1));
+    }
+    return concat(node, parts, range.axis);
+  }
+  // Rows of as many elements as a step, of which the first counts; the last one
+  // alone, as the row after it need not be whole.
+  int64_t rows = range.size - 1;
+  int64_t length = rows * range.step;
+  Value body = slice(node, x, range.axis, range.offset, length);
+  Value last = slice(node, x, range.axis, range.offset + length, 1);
+  Shape shape(shapeOf(body));
+  shape[range.axis] = rows;
+  Shape split = shape;
+  split.insert(split.begin() + range.axis + 1, range.step);
+  Value first = slice(node, node.reshape(body, split), range.axis + 1, 0, 1);
+  return concat(node, {node.reshape(first, shape), last}, range.axis);
+}
+
 static LogicalResult buildSlice(const Node &node) {
   FailureOr<SmallVector<Range>> ranges = readSlice(node);
   FailureOr<Value> x = failed(ranges) ? FailureOr<Value>() : node.value(0);
@@ -241,10 +276,11 @@ static LogicalResult buildSlice(const Node &node) {
   }
   Value result = *x;
   for (const Range &range : *ranges) {
-    if (range.step != 1 && range.size != 1) {
-      return node.unsupported("a step of " + Twine(range.step), "steps of 1");
+    FailureOr<Value> part = pick(node, result, range);
+    if (failed(part)) {
+      return failure();
     }
-    result = slice(node, result, range.axis, range.offset, range.size);
+    result = *part;
   }
   return result == *x ? node.forward(0, 0) : node.set(0, result);
 }
@@ -279,14 +315,13 @@ FailureOr<GatherTarget> vdnn::onnx::readGather(const Node &node) {
 }
 
 static LogicalResult buildGather(const Node &node) {
-  constexpr size_t most = 64;
   FailureOr<GatherTarget> target = readGather(node);
   if (failed(target)) {
     return failure();
   }
-  if (target->indices.size() > most) {
+  if (target->indices.size() > size_t(mostSingle)) {
     return node.unsupported(Twine(target->indices.size()) + " indices",
-                            "at most " + Twine(most));
+                            "at most " + Twine(mostSingle));
   }
   FailureOr<Value> x = node.value(0);
   if (failed(x)) {
@@ -303,9 +338,9 @@ static LogicalResult buildGather(const Node &node) {
 
 ArrayRef<Entry> vdnn::onnx::slicingEntries() {
   static constexpr Entry entries[] = {
-      {"Concat", 6, 23, buildConcat, foldConcat},
-      {"Split", 6, 23, buildSplit},
-      {"Slice", 6, 23, buildSlice, foldSlice},
-      {"Gather", 6, 23, buildGather, foldGather}};
+      {"Concat", 4, 23, buildConcat, foldConcat},
+      {"Split", 2, 23, buildSplit},
+      {"Slice", 1, 23, buildSlice, foldSlice},
+      {"Gather", 1, 23, buildGather, foldGather}};
   return entries;
 }

@@ -3,6 +3,8 @@
 
 #include "Table.h"
 
+#include "vdnn/Import/Import.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -31,6 +33,25 @@ static std::string allOps() {
   }
   llvm::sort(ops);
   return llvm::join(ops, ", ");
+}
+
+std::string vdnn::listOnnxOps() {
+  SmallVector<Entry> entries;
+  for (const auto &op : table()) {
+    llvm::append_range(entries, op.second);
+  }
+  llvm::sort(entries, [](const Entry &a, const Entry &b) {
+    return std::pair<StringRef, int64_t>(a.op, a.first) <
+           std::pair<StringRef, int64_t>(b.op, b.first);
+  });
+  std::string text = "| op | opsets | operands |\n|---|---|---|\n";
+  for (const Entry &entry : entries) {
+    text += (Twine("| ") + entry.op + " | " + Twine(entry.first) + " to " +
+             Twine(entry.last) + " | " +
+             (entry.build ? "any" : "constants of the model") + " |\n")
+                .str();
+  }
+  return text;
 }
 
 LogicalResult vdnn::onnx::importNode(const Node &node, StringRef domain) {

@@ -8,14 +8,14 @@
 
 namespace vdnn::onnx {
 
-inline constexpr int64_t oldestOpset = 6;
+inline constexpr int64_t oldestOpset = 1;
 inline constexpr int64_t newestOpset = 23;
 
 using Handler = mlir::LogicalResult (*)(const Node &);
 
 struct Entry {
   llvm::StringLiteral op;
-  /// Opsets whose definition of the op the handlers implement.
+  /// Opsets whose definitions of the op the handlers implement.
   int64_t first = oldestOpset;
   int64_t last = newestOpset;
   /// Makes ops. Null: the op only works on tensors known at import.
