@@ -213,9 +213,13 @@ public:
                  const std::vector<void *> &pointers, void *workspace) const;
 
 private:
-  Plan(Descriptor descriptor, uint64_t workspaceBytes)
-      : descriptor_(std::move(descriptor)), workspaceBytes_(workspaceBytes) {}
+  Plan(Descriptor descriptor, std::vector<Descriptor> parts,
+       uint64_t workspaceBytes)
+      : parts_(std::move(parts)), descriptor_(std::move(descriptor)),
+        workspaceBytes_(workspaceBytes) {}
 
+  /// What the plan is made of: the library does not promise to copy it.
+  std::vector<Descriptor> parts_;
   Descriptor descriptor_;
   uint64_t workspaceBytes_;
 };

@@ -11,17 +11,21 @@ namespace vdnn::rt::cuda::cudnn {
 /// A graph as cuDNN holds it.
 class OperationGraph {
 public:
-  static Result<OperationGraph> create(const Graph &graph);
+  /// `handle`: of the device that the graph will run on; null where it is only
+  /// asked about.
+  static Result<OperationGraph> create(const Graph &graph,
+                                       cudnnHandle_t handle = nullptr);
 
-  cudnnBackendDescriptor_t get() const { return nodes_.back().get(); }
   const Descriptor &descriptor() const { return nodes_.back(); }
+  std::vector<Descriptor> release() { return std::move(nodes_); }
 
 private:
   /// Those of the description, then the graph itself.
   std::vector<Descriptor> nodes_;
 };
 
-Result<OperationGraph> OperationGraph::create(const Graph &graph) {
+Result<OperationGraph> OperationGraph::create(const Graph &graph,
+                                              cudnnHandle_t handle) {
   OperationGraph result;
   std::vector<cudnnBackendDescriptor_t> operations;
   for (const Graph::Entry &entry : graph.entries_) {
@@ -49,6 +53,10 @@ Result<OperationGraph> OperationGraph::create(const Graph &graph) {
   VDNN_TRY(
       node->set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                 static_cast<int64_t>(operations.size()), operations.data()));
+  if (handle) {
+    VDNN_TRY(node->set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1,
+                       &handle));
+  }
   VDNN_TRY(node->finalize());
   result.nodes_.push_back(std::move(*node));
   return result;
@@ -304,7 +312,7 @@ Result<EngineConfig> configureEngine(const Graph &graph,
 Result<std::shared_ptr<const Plan>> Plan::build(cudnnHandle_t handle,
                                                 const Graph &graph,
                                                 const EngineChoice &choice) {
-  Result<OperationGraph> operations = OperationGraph::create(graph);
+  Result<OperationGraph> operations = OperationGraph::create(graph, handle);
   VDNN_TRY(operations.status());
   Result<Configured> configured = configure(*operations, choice, nullptr);
   VDNN_TRY(configured.status());
@@ -319,8 +327,11 @@ Result<std::shared_ptr<const Plan>> Plan::build(cudnnHandle_t handle,
   Result<int64_t> bytes =
       getNumber(*descriptor, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
   VDNN_TRY(bytes.status());
-  return std::shared_ptr<const Plan>(
-      new Plan(std::move(*descriptor), static_cast<uint64_t>(*bytes)));
+  std::vector<Descriptor> parts = operations->release();
+  parts.push_back(std::move(configured->engine));
+  parts.push_back(std::move(configured->config));
+  return std::shared_ptr<const Plan>(new Plan(
+      std::move(*descriptor), std::move(parts), static_cast<uint64_t>(*bytes)));
 }
 
 Status Plan::execute(cudnnHandle_t handle, cudaStream_t stream,

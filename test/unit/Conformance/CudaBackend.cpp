@@ -38,7 +38,9 @@ static Result<uint64_t> workspaceBytes(const schedule::KernelT &kernel,
     return all.error();
   }
   for (const KernelCandidate &candidate : *all) {
-    if (kernel.algorithm.empty() || candidate.algorithm == kernel.algorithm) {
+    // Without a name: the first in full precision.
+    if (kernel.algorithm.empty() ? !candidate.reducedPrecision
+                                 : candidate.algorithm == kernel.algorithm) {
       return candidate.workspaceBytes;
     }
   }
@@ -61,7 +63,8 @@ static std::vector<std::string> algorithms(const schedule::KernelT &kernel,
 }
 
 const Backend &backend() {
-  static const Backend cuda{[] { return require(plugin().createDevice()); },
+  static const Backend cuda{256,
+                            [] { return require(plugin().createDevice()); },
                             workspaceBytes, algorithms};
   return cuda;
 }
