@@ -23,7 +23,7 @@ stage_tidy() {
   /usr/bin/python3 test/tidy/tidy.py
 }
 
-stage_clang_tidy() { scripts/clang-tidy.sh; }
+stage_clang_tidy() { /usr/bin/python3 scripts/clang_tidy.py; }
 
 stage_unit() { ctest --test-dir build --output-on-failure -j "$jobs"; }
 
@@ -47,11 +47,13 @@ stage_asan() {
   UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build-asan --output-on-failure -j "$jobs" -R "^($(IFS='|'; echo "${tests[*]}"))\$"
 }
 
-# The fuzzers, under both sanitizers too; FUZZ_SECONDS for each. That of .mlir files mostly tests MLIR's own parser, and is
+# The importer's tests and the fuzzers, under both sanitizers too; FUZZ_SECONDS for each fuzzer. That of .mlir files mostly tests MLIR's own parser, and is
 # run by hand: test/fuzz/run.py mlir.
 stage_fuzz() {
   cmake --preset fuzz -Wno-dev > /dev/null
-  cmake --build --preset fuzz --target fuzz-{vdnn,onnx,npy,safetensors,pb}
+  cmake --build --preset fuzz --target ImportTest fuzz-{vdnn,onnx,npy,safetensors,pb}
+  # Why these options: test/fuzz/run.py.
+  ASAN_OPTIONS=allow_user_poisoning=0:detect_container_overflow=0 ctest --test-dir build-fuzz --output-on-failure -R '^ImportTest$'
   /usr/bin/python3 test/fuzz/run.py --seconds "${FUZZ_SECONDS:-10}" vdnn onnx npy safetensors pb
 }
 
