@@ -18,6 +18,30 @@ planning::Residence vdnn::toResidence(Decision decision) {
   llvm_unreachable("unknown decision");
 }
 
+Decision vdnn::toDecision(planning::Residence residence) {
+  switch (residence) {
+  case planning::Residence::Keep:
+    return Decision::Keep;
+  case planning::Residence::Offload:
+    return Decision::Offload;
+  case planning::Residence::Recompute:
+    return Decision::Recompute;
+  }
+  llvm_unreachable("unknown residence");
+}
+
+LogicalResult vdnn::verifySolution(func::FuncOp step,
+                                   const planning::Problem &problem,
+                                   const planning::Solution &solution,
+                                   const Twine &what) {
+  std::vector<std::string> errors = planning::verify(problem, solution);
+  for (const std::string &error : errors) {
+    // Not on the op: the whole step as a note would hide the message.
+    emitError(step.getLoc()) << what << ": " << error;
+  }
+  return success(errors.empty());
+}
+
 std::string ProblemBuilder::unique(const Twine &name) {
   std::string base = name.str();
   std::string candidate = base;

@@ -9,8 +9,6 @@
 
 namespace vdnn {
 
-planning::Residence toResidence(Decision decision);
-
 /// Walks a step once, in order, and turns what it meets into tensors, ops and
 /// transfers.
 class ProblemBuilder {

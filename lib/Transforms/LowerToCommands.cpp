@@ -47,18 +47,6 @@ static Role convert(planning::TensorKind kind) {
   llvm_unreachable("unknown kind of a tensor");
 }
 
-static Decision convert(planning::Residence residence) {
-  switch (residence) {
-  case planning::Residence::Keep:
-    return Decision::Keep;
-  case planning::Residence::Offload:
-    return Decision::Offload;
-  case planning::Residence::Recompute:
-    return Decision::Recompute;
-  }
-  llvm_unreachable("unknown residence");
-}
-
 namespace {
 
 class PlanWriter {
@@ -237,7 +225,7 @@ void PlanWriter::writeTensor(planning::TensorId id) {
   const planning::TensorDecision &decision = planned.solution.tensors[id];
   builder.create<TensorOp>(step.getLoc(), tensorNames[id], convert(tensor.kind),
                            getModelType(id), tensor.bytes,
-                           convert(decision.residence), decision.reason,
+                           toDecision(decision.residence), decision.reason,
                            refBuffer(program.entry[id]), refBuffer(exit),
                            gradientOf, getInitial(id));
 }
@@ -331,12 +319,8 @@ FailureOr<LoweredStep> vdnn::lowerStep(ModuleOp module) {
     return step->emitError(
         "is not in transfer form; run 'vdnn-plan-transfers' first");
   }
-  std::vector<std::string> errors =
-      planning::verify(planned->problem, planned->solution);
-  for (const std::string &error : errors) {
-    step->emitError() << "has transfers that cannot be: " << error;
-  }
-  if (!errors.empty()) {
+  if (failed(verifySolution(*step, planned->problem, planned->solution,
+                            "has transfers that cannot be"))) {
     return failure();
   }
   LoweredStep lowered{*step, std::move(*target), std::move(*planned), {}, {}};

@@ -16,18 +16,6 @@ namespace vdnn {
 using namespace mlir;
 using namespace vdnn;
 
-static Decision convert(planning::Residence residence) {
-  switch (residence) {
-  case planning::Residence::Keep:
-    return Decision::Keep;
-  case planning::Residence::Offload:
-    return Decision::Offload;
-  case planning::Residence::Recompute:
-    return Decision::Recompute;
-  }
-  llvm_unreachable("unknown residence");
-}
-
 namespace {
 
 /// Writes a solution into the step that its problem was built from.
@@ -90,7 +78,7 @@ void SolutionWriter::writeKernels() {
 void SolutionWriter::writeDecisions() {
   auto decision = [&](planning::TensorId tensor) {
     return DecisionAttr::get(step.getContext(),
-                             convert(solution.tensors[tensor].residence));
+                             toDecision(solution.tensors[tensor].residence));
   };
   for (BlockArgument argument : step.getArguments()) {
     planning::TensorId tensor = planned.tensorOf.lookup(argument);
@@ -257,13 +245,9 @@ struct PlanTransfersPass : vdnn::impl::PlanTransfersBase<PlanTransfersPass> {
     options.sync =
         sync == "layer" ? planning::Sync::Layer : planning::Sync::Event;
     planning::Solution solution = chosen->plan(planned->problem, options);
-    std::vector<std::string> errors =
-        planning::verify(planned->problem, solution);
-    for (const std::string &error : errors) {
-      step.emitError() << "policy '" << policy
-                       << "' gave a wrong plan: " << error;
-    }
-    if (!errors.empty()) {
+    if (failed(verifySolution(step, planned->problem, solution,
+                              "policy '" + policy.getValue() +
+                                  "' gave a wrong plan"))) {
       return signalPassFailure();
     }
     SolutionWriter(step, *planned, solution).write();

@@ -66,6 +66,10 @@ void setTarget(mlir::ModuleOp module, const Target &target);
 void setChoices(mlir::Operation *op,
                 const std::vector<planning::KernelChoice> &choices);
 
+/// What was decided about a tensor, in the planners' words and in the IR's.
+planning::Residence toResidence(Decision decision);
+Decision toDecision(planning::Residence residence);
+
 /// A step as planners see it, with the way back.
 struct PlanningProblem {
   planning::Problem problem;
@@ -93,6 +97,13 @@ struct PlanningProblem {
 /// target's, less its overhead; without a target there are none.
 mlir::FailureOr<PlanningProblem> buildPlanningProblem(mlir::func::FuncOp step,
                                                       bool allowUnknownCost);
+
+/// Reports on `step`, after `what`, every reason for which `solution` cannot be
+/// carried out.
+mlir::LogicalResult verifySolution(mlir::func::FuncOp step,
+                                   const planning::Problem &problem,
+                                   const planning::Solution &solution,
+                                   const llvm::Twine &what);
 
 } // namespace vdnn
 
