@@ -34,7 +34,7 @@ def VDNN_Dialect : Dialect {
     | `vdnn.names` | compute ops | name of each result in the model |
     | `vdnn.layer` | compute ops | number of the forward op that this op belongs to; its backward ops carry the same |
     | `vdnn.phase` | compute ops | `"forward"`, `"backward"` or `"update"` |
-    | `vdnn.gradient_of` | compute ops | result 0 is the whole gradient of the parameter of that name |
+    | `vdnn.gradient_of` | compute ops that are no views | result 0 is the whole gradient of the parameter of that name |
     | `vdnn.gradients` | compute ops | array of strings, one per result: the result is the whole gradient of the parameter of that name (`""`: of none); stands instead of `vdnn.gradient_of` where an op has several such results |
     | `vdnn.algorithm`, `vdnn.workspace`, `vdnn.time_ns` | compute ops | the chosen kernel |
   }];
