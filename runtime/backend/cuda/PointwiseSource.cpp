@@ -2,6 +2,7 @@
 
 #include "runtime/backend/cuda/PointwiseSource.h"
 
+#include "runtime/backend/cuda/PointwiseOperands.h"
 #include "runtime/backend/cuda/ScalarCode.h"
 
 #include <algorithm>
@@ -14,27 +15,6 @@ using schedule::TypeT;
 
 namespace {
 
-/// How a thread finds its elements of an operand.
-enum class Access {
-  Full,     ///< they lie where those of the results do
-  Scalar,   ///< the operand has one element
-  Vector,   ///< they are neighbours, at an offset of their own
-  Splat,    ///< they are one element
-  Gathered, ///< each at an offset of its own
-};
-
-/// A dimension in the results' order of memory; neighbours that are one run are
-/// merged.
-struct Dim {
-  int64_t size, stride;
-};
-
-struct Operand {
-  ElementType element;
-  Access access;
-  std::vector<Dim> dims; ///< of Vector, Splat and Gathered
-};
-
 class Generator {
 public:
   Generator(const schedule::KernelT &kernel, const LaunchTypes &types)
@@ -44,12 +24,8 @@ public:
 
 private:
   Status checkResults();
-  Status readOperands();
   Status writeProgram();
   void chooseWidths(int multiprocessors);
-  bool isFull(size_t read) const;
-  Result<std::vector<Dim>> findDims(size_t read) const;
-  Access chooseAccess(const Operand &operand) const;
 
   void writeOffset(size_t read);
   std::string offset(size_t read, const std::string &at) const;
@@ -65,7 +41,7 @@ private:
 
   const schedule::KernelT &kernel_;
   std::span<const TypeT *const> reads_, writes_;
-  std::vector<Operand> operands_;
+  std::vector<PointwiseOperand> operands_;
   std::string text_;
   int64_t elements_ = 0;
   int64_t width_ = 1;   ///< elements of a vector
@@ -76,26 +52,10 @@ private:
 
 } // namespace
 
-/// Programs see integers without sign; their instructions say which they mean.
-static ElementType signless(ElementType element) {
-  switch (element) {
-  case ElementType::U64:
-    return ElementType::I64;
-  case ElementType::U32:
-    return ElementType::I32;
-  case ElementType::U16:
-    return ElementType::I16;
-  case ElementType::U8:
-    return ElementType::I8;
-  default:
-    return element;
-  }
-}
-
 static std::string number(size_t value) { return std::to_string(value); }
 
 //===----------------------------------------------------------------------===//
-// Operands
+// Results and widths
 //===----------------------------------------------------------------------===//
 
 Status Generator::checkResults() {
@@ -116,87 +76,6 @@ Status Generator::checkResults() {
   return {};
 }
 
-/// Whether element i of the operand's memory belongs to element i of the
-/// results'.
-bool Generator::isFull(size_t read) const {
-  const TypeT &x = *reads_[read], &y = *writes_[0];
-  if (x.shape != y.shape) {
-    return false;
-  }
-  std::vector<int64_t> xStrides = memoryStrides(x), yStrides = memoryStrides(y);
-  for (size_t i = 0; i < x.shape.size(); ++i) {
-    if (x.shape[i] != 1 && xStrides[i] != yStrides[i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-Result<std::vector<Dim>> Generator::findDims(size_t read) const {
-  const TypeT &x = *reads_[read], &y = *writes_[0];
-  std::string what = "operand " + number(read);
-  if (x.shape.size() != y.shape.size()) {
-    return Error{"expected " + what + " of the result's rank, found shape " +
-                 toString(x.shape) + " for " + toString(y.shape)};
-  }
-  std::vector<Dim> dims;
-  std::vector<int64_t> strides = memoryStrides(x);
-  for (size_t dim : memoryOrder(y)) {
-    if (x.shape[dim] != y.shape[dim] && x.shape[dim] != 1) {
-      return Error{what + " of shape " + toString(x.shape) +
-                   " cannot be broadcast to " + toString(y.shape)};
-    }
-    int64_t size = y.shape[dim], stride = x.shape[dim] == 1 ? 0 : strides[dim];
-    if (size == 1) {
-      continue;
-    }
-    if (!dims.empty() && dims.back().stride == stride * size) {
-      dims.back() = {dims.back().size * size, stride};
-    } else {
-      dims.push_back({size, stride});
-    }
-  }
-  return dims;
-}
-
-Status Generator::readOperands() {
-  for (size_t read = 0; read < reads_.size(); ++read) {
-    Operand operand{signless(reads_[read]->element), Access::Full, {}};
-    if (!valueType(operand.element)) {
-      return Error{"operand " + number(read) + " of element type '" +
-                   schedule::EnumNameElementType(operand.element) +
-                   "' is not supported"};
-    }
-    if (!isFull(read)) {
-      Result<std::vector<Dim>> dims = findDims(read);
-      VDNN_TRY(dims.status());
-      operand.dims = std::move(*dims);
-      operand.access = countElements(reads_[read]->shape) == 1
-                           ? Access::Scalar
-                           : Access::Gathered; // until the width is chosen
-    }
-    operands_.push_back(std::move(operand));
-  }
-  return {};
-}
-
-Access Generator::chooseAccess(const Operand &operand) const {
-  if (operand.access != Access::Gathered) {
-    return operand.access;
-  }
-  const Dim &last = operand.dims.back();
-  if (last.size % width_ != 0 || last.stride > 1) {
-    return width_ == 1 ? Access::Vector : Access::Gathered;
-  }
-  if (last.stride == 0) {
-    return Access::Splat;
-  }
-  bool aligned =
-      std::all_of(operand.dims.begin(), operand.dims.end() - 1,
-                  [&](const Dim &dim) { return dim.stride % width_ == 0; });
-  return aligned ? Access::Vector : Access::Gathered;
-}
-
 /// Vectors of 16 bytes of the largest type. Several per thread keep enough
 /// bytes in flight where there is little to load and to compute; not where that
 /// would leave multiprocessors idle or registers short.
@@ -207,7 +86,7 @@ void Generator::chooseWidths(int multiprocessors) {
   auto heed = [&](ElementType element) {
     largest = std::max(largest, schedule::elementBytes(element));
   };
-  for (const Operand &operand : operands_) {
+  for (const PointwiseOperand &operand : operands_) {
     if (operand.access == Access::Full) {
       heed(operand.element);
       ++fullReads;
@@ -234,8 +113,8 @@ void Generator::chooseWidths(int multiprocessors) {
          blocks() < kBlocksPerMultiprocessor * multiprocessors) {
     vectors_ /= 2;
   }
-  for (Operand &operand : operands_) {
-    operand.access = chooseAccess(operand);
+  for (PointwiseOperand &operand : operands_) {
+    operand.chooseAccess(width_);
   }
 }
 
@@ -322,7 +201,7 @@ struct alignas(sizeof(T) * WIDTH) Vector {
 void Generator::writeOffset(size_t read) {
   std::string sum;
   int64_t inner = 1;
-  const std::vector<Dim> &dims = operands_[read].dims;
+  const auto &dims = operands_[read].dims;
   for (size_t d = dims.size(); d-- > 0;) {
     std::string at = inner == 1 ? "i" : "i / " + index(inner);
     if (d > 0) {
@@ -344,7 +223,7 @@ std::string Generator::offset(size_t read, const std::string &at) const {
 
 /// Loads what the thread's vectors need of an operand.
 void Generator::writeLoad(size_t read) {
-  const Operand &operand = operands_[read];
+  const PointwiseOperand &operand = operands_[read];
   std::string type = memoryType(operand.element), n = number(read);
   switch (operand.access) {
   case Access::Scalar:
@@ -477,7 +356,10 @@ void Generator::writeKernel() {
 
 Result<PointwiseSource> Generator::generate(int multiprocessors) {
   VDNN_TRY(checkResults());
-  VDNN_TRY(readOperands());
+  Result<std::vector<PointwiseOperand>> operands =
+      readOperands(reads_, *writes_[0]);
+  VDNN_TRY(operands.status());
+  operands_ = std::move(*operands);
   text_ = kScalarFunctions;
   line("");
   VDNN_TRY(writeProgram());
@@ -501,7 +383,8 @@ Result<PointwiseSource> Generator::generate(int multiprocessors) {
   source.indexBytes = wide_ ? 8 : 4;
   for (size_t read = 0; read < reads_.size(); ++read) {
     for (size_t write = 0; write < writes_.size(); ++write) {
-      if (isFull(read) && reads_[read]->element == writes_[write]->element) {
+      if (operands_[read].access == Access::Full &&
+          reads_[read]->element == writes_[write]->element) {
         source.inPlace.push_back(
             {static_cast<uint32_t>(read), static_cast<uint32_t>(write)});
       }
