@@ -137,6 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
     Shapes, LossTest,
     testing::Values(
         Case{{8, 10}, "mean", false, {}}, Case{{8, 10}, "sum", true, {}},
+        Case{{9, 40}, "mean", true, 3}, Case{{9, 40}, "none", false, {}},
         Case{{8, 10}, "mean", true, 3}, Case{{8, 10}, "none", true, -1},
         Case{{2, 5, 3, 4}, "mean", true, 255},
         Case{{2, 5, 3, 4}, "mean", true, 255, Layout::ChannelsLast},

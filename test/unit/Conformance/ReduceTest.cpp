@@ -72,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
                         Case{{3, 5, 4, 6}, {0, 2, 3}}, Case{{3, 5, 4, 6}, {1}},
                         Case{{3, 5, 4, 6}, {0, 1, 2, 3}}, Case{{200, 7}, {0}},
                         Case{{7, 200}, {1}}, Case{{2, 3, 4, 5, 6}, {0, 2, 4}},
-                        Case{{4, 3}, {}}, Case{{1, 1}, {0}}),
+                        Case{{4, 3}, {}}, Case{{1, 1}, {0}}, Case{{9001}, {0}},
+                        Case{{3, 9000}, {1}}, Case{{900, 12}, {0}}),
         testing::Values("sum", "mean", "max", "min", "prod", "sum_square"),
         testing::Values(Layout::RowMajor, Layout::ChannelsLast)));
 

@@ -21,8 +21,8 @@ static const Layout kLayouts[] = {Layout::RowMajor, Layout::ChannelsLast};
 
 TEST(ShapeTest, Reorder) {
   for (const Shape &shape :
-       {Shape{2, 3, 4, 5}, Shape{3, 70, 40}, Shape{2, 5, 2, 3, 4}, Shape{4, 9},
-        Shape{2, 6, 1, 1}}) {
+       {Shape{2, 3, 4, 5}, Shape{3, 70, 40}, Shape{2, 150, 70},
+        Shape{2, 5, 2, 3, 4}, Shape{4, 9}, Shape{2, 6, 1, 1}}) {
     for (ElementType element : kElements) {
       for (Layout from : kLayouts) {
         for (Layout to : kLayouts) {

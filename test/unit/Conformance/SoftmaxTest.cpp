@@ -82,6 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      std::pair{Shape{3, 5, 7}, 1},
                                      std::pair{Shape{2, 3, 4, 5}, 3},
                                      std::pair{Shape{6, 33}, 0},
+                                     std::pair{Shape{1, 2500}, 1},
                                      std::pair{Shape{1, 1}, 1}),
                      testing::Bool()));
 
