@@ -194,23 +194,29 @@ Result<std::string> compile(const std::string &source, int computeCapability) {
 Result<std::shared_ptr<LoadedCode>> LoadedCode::load(const std::string &source,
                                                      const std::string &kernel,
                                                      int computeCapability) {
+  struct Entry {
+    std::string cubin;
+    std::weak_ptr<LoadedCode> code;
+  };
   static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<LoadedCode>> loaded;
+  static std::map<std::string, Entry> entries;
   std::lock_guard lock(mutex);
-  std::weak_ptr<LoadedCode> &entry =
-      loaded[std::to_string(computeCapability) + kernel + "\n" + source];
-  if (std::shared_ptr<LoadedCode> code = entry.lock()) {
+  Entry &entry =
+      entries[std::to_string(computeCapability) + kernel + "\n" + source];
+  if (std::shared_ptr<LoadedCode> code = entry.code.lock()) {
     return code;
   }
-  Result<std::string> cubin = compile(source, computeCapability);
-  VDNN_TRY(cubin.status());
+  if (entry.cubin.empty()) {
+    Result<std::string> cubin = compile(source, computeCapability);
+    VDNN_TRY(cubin.status());
+    entry.cubin = std::move(*cubin);
+  }
   std::shared_ptr<LoadedCode> code(new LoadedCode());
-  code->cubin_ = std::move(*cubin);
-  VDNN_CUDA(cudaLibraryLoadData(&code->library_, code->cubin_.data(), nullptr,
+  VDNN_CUDA(cudaLibraryLoadData(&code->library_, entry.cubin.data(), nullptr,
                                 nullptr, 0, nullptr, nullptr, 0));
   VDNN_CUDA(
       cudaLibraryGetKernel(&code->kernel_, code->library_, kernel.c_str()));
-  entry = code;
+  entry.code = code;
   return code;
 }
 

@@ -36,7 +36,8 @@ public:
   LoadedCode(const LoadedCode &) = delete;
   LoadedCode &operator=(const LoadedCode &) = delete;
 
-  /// Compiles and loads; once for equal sources while one of them is held.
+  /// Compiles once in the life of the process for equal sources, and loads once
+  /// while one of them is held.
   static Result<std::shared_ptr<LoadedCode>> load(const std::string &source,
                                                   const std::string &kernel,
                                                   int computeCapability);
@@ -48,7 +49,6 @@ public:
 private:
   LoadedCode() = default;
 
-  std::string cubin_;
   cudaLibrary_t library_ = nullptr;
   cudaKernel_t kernel_ = nullptr;
 };
