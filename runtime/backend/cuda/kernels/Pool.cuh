@@ -116,30 +116,42 @@ struct Windows {
   }
 };
 
-/// Calls `visit(window's coordinates, position of the pixel in it)` for every
-/// window that covers the pixel, in ascending order of the position.
-template <typename Visit>
-__device__ void forCoveringWindows(const Geometry &g, const int (&pixel)[3],
-                                   const Visit &visit) {
-  Windows w0 = Windows::of(g, 0, pixel[0]), w1 = Windows::of(g, 1, pixel[1]),
-          w2 = Windows::of(g, 2, pixel[2]);
-  for (int i = w0.last; i >= w0.first; --i) {
-    int a = w0.tap(g, 0, i);
-    for (int j = w1.last; j >= w1.first; --j) {
-      int b = w1.tap(g, 1, j);
-      for (int k = w2.last; k >= w2.first; --k) {
-        int c = w2.tap(g, 2, k);
-        if (a >= 0 && b >= 0 && c >= 0) {
-          visit({i, j, k}, (a * g.kernel[1] + b) * g.kernel[2] + c);
+/// The windows that cover a pixel.
+struct CoveringWindows {
+  Windows w0, w1, w2;
+
+  __device__ CoveringWindows(const Geometry &g, const int (&pixel)[3])
+      : w0(Windows::of(g, 0, pixel[0])), w1(Windows::of(g, 1, pixel[1])),
+        w2(Windows::of(g, 2, pixel[2])) {}
+
+  /// Calls `visit(window's coordinates, position of the pixel in it)` for every
+  /// window, in ascending order of the position.
+  template <typename Visit>
+  __device__ void visit(const Geometry &g, const Visit &visit) const {
+    for (int i = w0.last; i >= w0.first; --i) {
+      int a = w0.tap(g, 0, i);
+      for (int j = w1.last; j >= w1.first; --j) {
+        int b = w1.tap(g, 1, j);
+        for (int k = w2.last; k >= w2.first; --k) {
+          int c = w2.tap(g, 2, k);
+          if (a >= 0 && b >= 0 && c >= 0) {
+            visit({i, j, k}, (a * g.kernel[1] + b) * g.kernel[2] + c);
+          }
         }
       }
     }
   }
-}
+};
 
+/// Threads take several images where there are enough, and divide once.
 inline dim3 blocksOf(const Geometry &g) {
-  return {static_cast<unsigned>(ceilDivide(g.items, kThreads)),
-          static_cast<unsigned>(g.batch < 65535 ? g.batch : 65535)};
+  constexpr int64_t kEnough = 16 * kWaveBlocks, kMostImages = 4;
+  int64_t x = ceilDivide(g.items, kThreads),
+          images = x * g.batch / kEnough < kMostImages ? x * g.batch / kEnough
+                                                       : kMostImages,
+          y = ceilDivide(g.batch, images > 1 ? images : 1);
+  return {static_cast<unsigned>(x),
+          static_cast<unsigned>(y < 65535 ? y : 65535)};
 }
 
 /// Launches `kernel<T, channels of a thread>`. `own`: the extent that threads

@@ -28,11 +28,12 @@ static __device__ void gather(const Geometry &g, void *dx, const Add &add) {
     return;
   }
   Place place(g, item, V);
+  CoveringWindows windows(g, place.at);
   for (int64_t image = blockIdx.y; image < g.batch; image += gridDim.y) {
     float sum[V] = {};
     int64_t out = image * g.outPixels() * g.channels,
             pixel = image * g.inPixels() * g.channels + int64_t{item} * V;
-    forCoveringWindows(g, place.at, [&](const int(&at)[3], int position) {
+    windows.visit(g, [&](const int(&at)[3], int position) {
       add(sum, out + windowOffset(g, at, place.channel), at, position, pixel);
     });
     store(static_cast<T *>(dx) + pixel, sum);
