@@ -118,7 +118,9 @@ public:
       return candidates.error();
     }
     for (const rt::KernelCandidate &candidate : *candidates) {
-      if (reducedPrecision || !candidate.reducedPrecision) {
+      // Without the device nobody knows what the others need.
+      if (candidate.exactWorkspace &&
+          (reducedPrecision || !candidate.reducedPrecision)) {
         result.push_back(makeCandidate(op, candidate, result.size()));
       }
     }

@@ -57,6 +57,9 @@ public:
   /// the sizes of workspaces depend on.
   virtual std::string fingerprint() const = 0;
 
+  /// What operands and workspaces in the device arena must be aligned to.
+  virtual uint64_t alignment() const { return 64; }
+
   /// Takes exactly these bytes, once, before anything else. Both arenas are
   /// aligned to 4096 bytes.
   virtual Status allocate(uint64_t deviceBytes, uint64_t hostBytes,
@@ -74,6 +77,10 @@ public:
                          const LaunchTypes &types,
                          std::span<const schedule::InPlace> inPlace,
                          uint64_t workspaceBytes) = 0;
+
+  /// What launches of a prepared command need, at most what `prepare` was told;
+  /// 0 where the device does not say.
+  virtual uint64_t workspaceBytes(uint32_t /*command*/) const { return 0; }
 
   virtual Status launch(uint32_t stream, uint32_t command,
                         const LaunchArguments &arguments) = 0;

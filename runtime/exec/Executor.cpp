@@ -55,7 +55,21 @@ std::vector<Violation> findViolations(const schedule::ScheduleT &schedule,
                         device.fingerprint() +
                         "'; plan again on this machine"}};
   }
-  return checkDevice(schedule, device.kind(), device.fingerprint());
+  violations = checkDevice(schedule, device.kind(), device.fingerprint());
+  for (const auto &buffer : schedule.buffers) {
+    if (buffer->arena == schedule::Arena::Device &&
+        buffer->offset % device.alignment() != 0) {
+      violations.push_back(
+          {"P2", format("buffer '%s' at offset %llu of the device arena is not "
+                        "aligned to the %llu bytes that '%s' needs; plan again "
+                        "for this device",
+                        buffer->name.c_str(),
+                        static_cast<unsigned long long>(buffer->offset),
+                        static_cast<unsigned long long>(device.alignment()),
+                        device.kind().c_str())});
+    }
+  }
+  return violations;
 }
 
 Status admit(const schedule::ScheduleT &schedule, const Device &device) {

@@ -17,6 +17,12 @@ constexpr uint64_t kAlignment = 256;
 /// Work of one measurement: long beside the clock's grain and a launch.
 constexpr int64_t kWorkNs = 2'000'000;
 constexpr uint32_t kCompute = 0;
+/// What a candidate without an exact workspace may take beside what it said.
+constexpr uint64_t kSlack = uint64_t{256} << 20;
+
+uint64_t workspaceLimit(const KernelCandidate &candidate) {
+  return candidate.workspaceBytes + (candidate.exactWorkspace ? 0 : kSlack);
+}
 
 uint64_t align(uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -27,7 +33,6 @@ struct Task {
   std::string signature;
   const schedule::KernelT *kernel;
   std::vector<const schedule::TypeT *> reads, writes;
-  std::vector<schedule::InPlace> inPlace;
   std::vector<KernelCandidate> candidates;
   /// Each operand has bytes of its own, whatever the plan does in place.
   std::vector<uint64_t> readOffsets, writeOffsets;
@@ -174,18 +179,19 @@ private:
     schedule::KernelT kernel = *task.kernel;
     kernel.algorithm = candidate.algorithm;
     if (Status status = device.prepare(0, kernel, task.types(), {},
-                                       candidate.workspaceBytes);
+                                       workspaceLimit(candidate));
         !status) {
       return status.error();
     }
     LaunchArguments arguments{task.readOffsets, task.writeOffsets,
-                              task.operandBytes, candidate.workspaceBytes};
+                              task.operandBytes, workspaceLimit(candidate)};
     Result<int64_t> once = run(arguments, 1); // Loads the code.
     once = once ? run(arguments, 1) : once;
     if (!once) {
       return once.error();
     }
     MeasuredKernel result{candidate, *once, 0};
+    result.candidate.workspaceBytes = device.workspaceBytes(0);
     if (best != INT64_MAX && *once / 4 > best) {
       return result; // Far behind: one look is enough.
     }
@@ -232,7 +238,7 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   uint64_t arena = kLinkBytes;
   for (const Task &task : *tasks) {
     for (const KernelCandidate &candidate : task.candidates) {
-      arena = std::max(arena, task.operandBytes + candidate.workspaceBytes);
+      arena = std::max(arena, task.operandBytes + workspaceLimit(candidate));
     }
   }
   Result<std::unique_ptr<Device>> device = plugin.createDevice();

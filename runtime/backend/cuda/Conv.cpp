@@ -34,6 +34,8 @@ struct ConvGraph {
   /// The tensors of the command's reads, then of its first result.
   std::vector<Node> nodes;
   ElementType element;
+  std::string direction;   ///< the kind of the kernel
+  bool asymmetric = false; ///< different padding at both ends
   /// Bytes of the workspace behind cuDNN's, for our own part of the work:
   uint64_t ownBytes = 0;
   /// the bias, rounded to bf16 ...
@@ -123,6 +125,8 @@ static Result<ConvGraph> describe(const Request &request) {
 
   ConvGraph result;
   result.element = types->x->element;
+  result.direction = kind;
+  result.asymmetric = shape->padsBegin != shape->padsEnd;
   cudnn::Graph &graph = result.graph;
   cudnnDataType_t element = toCudnn(result.element);
   TypeT yType = toImage(*types->y);
@@ -181,6 +185,24 @@ static bool isReducedPrecision(const EngineConfig &config,
           config.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
 }
 
+/// Codes for clusters of many blocks also take workspace by the number of
+/// clusters that the GPU holds at once, which cuDNN asks the GPU itself.
+static bool isExactWorkspace(const EngineConfig &config) {
+  auto knob = [&](cudnnBackendKnobType_t type) {
+    auto found = config.choice.knobs.find(type);
+    return found == config.choice.knobs.end() ? int64_t{1} : found->second;
+  };
+  return knob(CUDNN_KNOB_TYPE_TILE_CGA_M) * knob(CUDNN_KNOB_TYPE_TILE_CGA_N) <=
+         2;
+}
+
+/// cuDNN 9.19 computes wrong gradients of filters on this engine where the
+/// padding at the end differs from that at the beginning.
+static bool isWrong(const EngineConfig &config, const ConvGraph &conv) {
+  return conv.asymmetric && conv.direction == "conv_backward_filter" &&
+         config.choice.engine == 1;
+}
+
 static bool isDeterministic(const EngineConfig &config) {
   return !config.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
 }
@@ -201,7 +223,7 @@ static Result<std::vector<EngineConfig>> findConfigs(const ConvGraph &conv,
     auto engines = cudnn::findEngines(conv.graph, device, mode);
     VDNN_TRY(engines.status());
     for (EngineConfig &config : *engines) {
-      if (isDeterministic(config) &&
+      if (isDeterministic(config) && !isWrong(config, conv) &&
           known.insert(config.choice.toString()).second) {
         complete |= !isReducedPrecision(config, conv.element);
         result.push_back(std::move(config));
@@ -262,10 +284,8 @@ static uint64_t getOwnOffset(uint64_t cudnnBytes) {
   return (cudnnBytes + 255) / 256 * 256;
 }
 
-static uint64_t getWorkspaceBytes(const ConvGraph &conv,
-                                  const EngineConfig &config) {
-  return conv.ownBytes > 0 ? getOwnOffset(config.workspaceBytes) + conv.ownBytes
-                           : config.workspaceBytes;
+static uint64_t getWorkspaceBytes(uint64_t ownBytes, uint64_t cudnnBytes) {
+  return ownBytes > 0 ? getOwnOffset(cudnnBytes) + ownBytes : cudnnBytes;
 }
 
 Result<Kernel> createConv(const Request &request) {
@@ -274,31 +294,25 @@ Result<Kernel> createConv(const Request &request) {
   Result<EngineConfig> config = choose(*conv, request);
   VDNN_TRY(config.status());
   Kernel kernel;
-  kernel.workspaceBytes = getWorkspaceBytes(*conv, *config);
+  kernel.workspaceBytes =
+      getWorkspaceBytes(conv->ownBytes, config->workspaceBytes);
 
   auto plan = std::make_shared<std::shared_ptr<const cudnn::Plan>>();
-  uint64_t cudnnBytes = config->workspaceBytes;
-  kernel.build = [plan, graph = std::move(conv->graph),
-                  choice = std::move(config->choice),
-                  cudnnBytes](Context &context) -> Status {
+  kernel.build =
+      [plan, graph = std::move(conv->graph), choice = std::move(config->choice),
+       ownBytes = conv->ownBytes](Context &context) -> Result<uint64_t> {
     auto shared = cudnn::sharePlan(context, graph, choice);
     VDNN_TRY(shared.status());
-    if ((*shared)->workspaceBytes() > cudnnBytes) {
-      return Error{"algorithm '" + choice.toString() + "' needs " +
-                   std::to_string((*shared)->workspaceBytes()) +
-                   " bytes of workspace on this device, not " +
-                   std::to_string(cudnnBytes) + " as said before"};
-    }
     *plan = std::move(*shared);
-    return {};
+    return getWorkspaceBytes(ownBytes, (*plan)->workspaceBytes());
   };
-  uint64_t ownOffset = getOwnOffset(cudnnBytes);
-  kernel.run = [plan, nodes = std::move(conv->nodes), ownOffset,
+  kernel.run = [plan, nodes = std::move(conv->nodes),
                 channels = conv->ownBytes / sizeof(__nv_bfloat16),
                 roundsBias = conv->roundsBias,
                 sumBias = std::move(conv->sumBias)](
                    Context &context, const Operands &operands) -> Status {
-    void *own = static_cast<std::byte *>(operands.workspace) + ownOffset;
+    void *own = static_cast<std::byte *>(operands.workspace) +
+                getOwnOffset((*plan)->workspaceBytes());
     std::vector<void *> pointers(operands.reads.begin(), operands.reads.end());
     pointers.push_back(operands.writes[0]);
     if (roundsBias) {
@@ -324,9 +338,10 @@ Result<std::vector<KernelCandidate>> queryConv(const Request &request) {
   VDNN_TRY(configs.status());
   std::vector<KernelCandidate> candidates;
   for (const EngineConfig &config : *configs) {
-    candidates.push_back({config.choice.toString(),
-                          getWorkspaceBytes(*conv, config),
-                          isReducedPrecision(config, conv->element)});
+    candidates.push_back(
+        {config.choice.toString(),
+         getWorkspaceBytes(conv->ownBytes, config.workspaceBytes),
+         isExactWorkspace(config), isReducedPrecision(config, conv->element)});
   }
   return candidates;
 }

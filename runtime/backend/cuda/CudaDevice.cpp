@@ -25,10 +25,11 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
   std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(*properties)));
   VDNN_CUDA(cudnnCreate(&device->context_.cudnn));
   VDNN_CUDA(cublasLtCreate(&device->context_.cublasLt));
-  VDNN_CUDA(cudaHostAlloc(&device->failure_, sizeof(int), cudaHostAllocMapped));
-  *device->failure_ = NoFailure;
   VDNN_CUDA(
-      cudaHostGetDevicePointer(&device->context_.failure, device->failure_, 0));
+      cudaHostAlloc(&device->badLabel_, sizeof(BadLabel), cudaHostAllocMapped));
+  *device->badLabel_ = {};
+  VDNN_CUDA(cudaHostGetDevicePointer(&device->context_.badLabel,
+                                     device->badLabel_, 0));
   return std::unique_ptr<Device>(std::move(device));
 }
 
@@ -50,7 +51,7 @@ CudaDevice::~CudaDevice() {
     cudaStreamDestroy(stream);
   }
   cudaFree(device_);
-  cudaFreeHost(failure_);
+  cudaFreeHost(badLabel_);
   if (context_.cublasLt) {
     cublasLtDestroy(context_.cublasLt);
   }
@@ -120,17 +121,19 @@ Status CudaDevice::prepare(uint32_t command, const schedule::KernelT &kernel,
   Result<Kernel> created = createKernel({kernel, types, properties_});
   VDNN_TRY(created.status());
   VDNN_TRY(expectInPlace(inPlace, created->inPlace, kernel.kind));
+  if (created->build && created->workspaceBytes <= workspaceBytes) {
+    Result<uint64_t> needed = created->build(context_);
+    if (!needed) {
+      return Error{"kernel '" + kernel.kind + "': " + needed.message()};
+    }
+    created->workspaceBytes = *needed;
+  }
   if (created->workspaceBytes > workspaceBytes) {
     return Error{"kernel '" + kernel.kind + "': needs " +
                  std::to_string(created->workspaceBytes) +
                  " bytes of workspace, the plan gives " +
                  std::to_string(workspaceBytes) +
                  "; plan again for this machine"};
-  }
-  if (created->build) {
-    if (Status status = created->build(context_); !status) {
-      return Error{"kernel '" + kernel.kind + "': " + status.message()};
-    }
   }
   Prepared prepared{std::move(*created),
                     kernel.kind,
@@ -173,15 +176,25 @@ Status CudaDevice::launch(uint32_t stream, uint32_t command,
                  " bytes of workspace, the launch gives " +
                  std::to_string(arguments.workspaceBytes)};
   }
+  if (arguments.workspace % alignment() != 0) {
+    return Error{"kernel '" + prepared.kind + "': its workspace at offset " +
+                 std::to_string(arguments.workspace) + " is not aligned to " +
+                 std::to_string(alignment()) + " bytes"};
+  }
   VDNN_TRY(checkRange(schedule::Arena::Device, arguments.workspace,
                       prepared.kernel.workspaceBytes, prepared.kind.c_str()));
   Status status = prepared.kernel.run(
       context_, {prepared.reads, prepared.writes, device_ + arguments.workspace,
-                 streams_[stream]});
+                 streams_[stream], command});
   if (!status) {
     return keep(Error{"kernel '" + prepared.kind + "': " + status.message()});
   }
   return {};
+}
+
+uint64_t CudaDevice::workspaceBytes(uint32_t command) const {
+  auto found = prepared_.find(command);
+  return found == prepared_.end() ? 0 : found->second.kernel.workspaceBytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,8 +286,12 @@ Status CudaDevice::wait(uint32_t stream, uint32_t event) {
 
 Status CudaDevice::synchronize() {
   Status status = toStatus(cudaDeviceSynchronize(), "the GPU's work");
-  if (status && *failure_ == LabelOutOfRange) {
-    status = Error{"a label is neither a class nor the ignored index"};
+  if (status && badLabel_->found) {
+    status =
+        Error{"command " + std::to_string(badLabel_->command) + ", kernel '" +
+              prepared_.at(badLabel_->command).kind + "': label " +
+              std::to_string(badLabel_->label) + " of sample " +
+              std::to_string(badLabel_->sample) + " is no class"};
   }
   static_cast<void>(keep(std::move(status)));
   return error_;

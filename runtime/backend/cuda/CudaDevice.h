@@ -32,6 +32,7 @@ public:
                  const LaunchTypes &types,
                  std::span<const schedule::InPlace> inPlace,
                  uint64_t workspaceBytes) override;
+  uint64_t workspaceBytes(uint32_t command) const override;
   Status launch(uint32_t stream, uint32_t command,
                 const LaunchArguments &arguments) override;
   Status copyToHost(uint32_t stream, uint64_t hostOffset, uint64_t deviceOffset,
@@ -41,6 +42,7 @@ public:
   Status record(uint32_t stream, uint32_t event) override;
   Status wait(uint32_t stream, uint32_t event) override;
   Status synchronize() override;
+  uint64_t alignment() const override { return 256; }
   bool canCapture() const override { return true; }
   Status capture(const std::function<Status()> &submit) override;
   Status replay() override;
@@ -85,7 +87,7 @@ private:
   std::byte *device_ = nullptr;
   uint64_t deviceBytes_ = 0;
   HostArena host_;
-  int *failure_ = nullptr; ///< `Context::failure` as the host sees it
+  BadLabel *badLabel_ = nullptr; ///< `Context::badLabel` as the host sees it
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> events_;
   std::vector<bool> recorded_;

@@ -72,7 +72,8 @@ Result<std::vector<KernelCandidate>> queryKernel(const Request &request) {
   }
   Result<Kernel> kernel = createKernel(request);
   VDNN_TRY(kernel.status());
-  return std::vector<KernelCandidate>{{"", kernel->workspaceBytes, false}};
+  return std::vector<KernelCandidate>{
+      {"", kernel->workspaceBytes, true, false}};
 }
 
 } // namespace vdnn::rt::cuda

@@ -12,6 +12,7 @@
 
 #include "runtime/backend/common/Checks.h"
 #include "runtime/backend/cuda/Check.h"
+#include "runtime/backend/cuda/kernels/BadLabel.h"
 #include "runtime/backend/plugin/Plugin.h"
 
 #include <cstdint>
@@ -61,16 +62,12 @@ inline Status expectAllF32(const Request &request,
 struct Context {
   cudnnHandle_t cudnn = nullptr;
   cublasLtHandle_t cublasLt = nullptr;
-  /// Where a kernel says that its data was wrong (`Failure`): the device's
-  /// address of host memory that `Device::synchronize` looks at.
-  int *failure = nullptr;
+  /// The device's address of what `Device::synchronize` looks at.
+  BadLabel *badLabel = nullptr;
   /// cuDNN's plans by graph and engine: networks repeat their shapes.
   std::unordered_map<std::string, std::shared_ptr<const cudnn::Plan>> plans =
       {};
 };
-
-/// Errors in the data that only a kernel sees.
-enum Failure : int { NoFailure = 0, LabelOutOfRange = 1 };
 
 /// Addresses of one launch, in the order of the command's reads and writes.
 struct Operands {
@@ -78,6 +75,7 @@ struct Operands {
   std::span<void *const> writes;
   void *workspace;
   cudaStream_t stream;
+  uint32_t command; ///< its number in the schedule
 
   template <typename T>
   const T *read(size_t i) const {
@@ -96,8 +94,8 @@ struct Kernel {
   /// Pairs (read, write) that may share a range.
   std::vector<schedule::InPlace> inPlace = {};
   /// Does what is costly or needs the GPU, once, before the first run; may be
-  /// empty.
-  std::function<Status(Context &)> build = {};
+  /// empty. Returns the bytes of workspace that a run needs on this GPU.
+  std::function<Result<uint64_t>(Context &)> build = {};
   /// Queues the work on the stream; allocates nothing, waits for nothing, so
   /// that it can be captured into a graph.
   std::function<Status(Context &, const Operands &)> run = {};

@@ -81,8 +81,8 @@ static LossLabels labelsOf(const Context &context, const Operands &operands,
                            size_t first) {
   bool weighted = operands.reads.size() > first + 1;
   return {operands.reads[first],
-          weighted ? operands.read<float>(first + 1) : nullptr, context.failure,
-          LabelOutOfRange};
+          weighted ? operands.read<float>(first + 1) : nullptr,
+          context.badLabel, operands.command};
 }
 
 Result<Kernel> createSoftmaxCrossEntropy(const Request &request) {

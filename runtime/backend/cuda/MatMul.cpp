@@ -230,8 +230,9 @@ Result<Kernel> createMatMul(const Request &request) {
   uint64_t workspaceBytes = algorithm.workspaceBytes;
   Kernel kernel;
   kernel.workspaceBytes = workspaceBytes;
-  kernel.build = [=](Context &context) {
-    return chooseAlgorithm(context.cublasLt, *product, workspaceBytes);
+  kernel.build = [=](Context &context) -> Result<uint64_t> {
+    VDNN_TRY(chooseAlgorithm(context.cublasLt, *product, workspaceBytes));
+    return workspaceBytes;
   };
   kernel.run = [=](Context &context, const Operands &operands) {
     return run(context.cublasLt, *product, workspaceBytes, operands);
@@ -246,7 +247,7 @@ Result<std::vector<KernelCandidate>> queryMatMul(const Request &request) {
   std::vector<KernelCandidate> candidates;
   for (const Algorithm &algorithm : kAlgorithms) {
     if (algorithm.input == input) {
-      candidates.push_back({algorithm.name, algorithm.workspaceBytes,
+      candidates.push_back({algorithm.name, algorithm.workspaceBytes, true,
                             algorithm.reducedPrecision});
     }
   }

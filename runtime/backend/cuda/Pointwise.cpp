@@ -56,7 +56,10 @@ Result<Kernel> createPointwise(const Request &request) {
   }
   auto pointwise = std::make_shared<Pointwise>(
       Pointwise{std::move(*source), request.device.computeCapability});
-  kernel.build = [pointwise](Context &) { return pointwise->build(); };
+  kernel.build = [pointwise](Context &) -> Result<uint64_t> {
+    VDNN_TRY(pointwise->build());
+    return uint64_t{0};
+  };
   kernel.run = [pointwise](Context &, const Operands &operands) {
     return pointwise->run(operands);
   };

@@ -11,6 +11,9 @@
 namespace vdnn::rt::conformance {
 
 struct Backend {
+  /// Of operands and workspaces: `Device::alignment`.
+  uint64_t alignment;
+
   std::function<std::unique_ptr<Device>()> create;
 
   /// Bytes of workspace for a kernel with its algorithm, or why the backend

@@ -7,7 +7,7 @@ namespace vdnn::rt::conformance {
 /// Runs the launch at several offsets of the arena, twice each.
 static void expectSameBits(Launch &launch) {
   std::vector<std::vector<std::byte>> expected = launch.runForBytes();
-  for (uint64_t shift : {0, 64, 192, 1024, 4096 - 64}) {
+  for (uint64_t shift : {0, 1, 3, 16, 63}) {
     EXPECT_TRUE(launch.shift(shift).runForBytes() == expected)
         << "shifted by " << shift;
   }

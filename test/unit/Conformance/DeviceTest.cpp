@@ -182,7 +182,10 @@ TEST_F(DeviceTest, AnErrorSticksAndHangsNobody) {
                   loss = makeType({});
   std::vector<const schedule::TypeT *> reads = {&logits, &labels},
                                        writes = {&loss, &logits};
-  ok(device->prepare(5, kernel, {reads, writes}, {}, 0));
+  Result<uint64_t> workspace =
+      backend().workspaceBytes(kernel, {reads, writes});
+  ASSERT_TRUE(workspace.ok()) << workspace.message();
+  ok(device->prepare(5, kernel, {reads, writes}, {}, *workspace));
   std::vector<int64_t> wrong = {1, 3};
   ok(device->upload(64, std::as_bytes(std::span(wrong))));
   uint64_t readOffsets[] = {0, 64}, writeOffsets[] = {128, 192};
@@ -194,7 +197,7 @@ TEST_F(DeviceTest, AnErrorSticksAndHangsNobody) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }));
-  ok(device->launch(kCompute, 5, {readOffsets, writeOffsets, 0, 0}));
+  ok(device->launch(kCompute, 5, {readOffsets, writeOffsets, 256, *workspace}));
   ok(device->fill(kCompute, Arena::Device, kBytes, 1, std::byte{1}));
   ok(device->record(kCompute, 0));
   ok(device->wait(kToHost, 0));

@@ -215,8 +215,8 @@ Launch &Launch::inPlace(uint32_t read, uint32_t write) {
   return *this;
 }
 
-Launch &Launch::shift(uint64_t bytes) {
-  shift_ = bytes;
+Launch &Launch::shift(uint64_t places) {
+  shift_ = places;
   return *this;
 }
 
@@ -274,10 +274,11 @@ struct Launch::Placed {
 
 Launch::Placed Launch::place(uint64_t workspaceBytes) const {
   Placed placed;
-  uint64_t end = kGuard + shift_;
+  uint64_t alignment = backend().alignment;
+  uint64_t end = kGuard + shift_ * alignment;
   auto take = [&](uint64_t bytes) {
     uint64_t offset = end;
-    end = (end + bytes + kGuard + 63) / 64 * 64;
+    end = (end + bytes + kGuard + alignment - 1) / alignment * alignment;
     return offset;
   };
   for (const Tensor &read : reads_) {

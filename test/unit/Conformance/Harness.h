@@ -67,8 +67,8 @@ public:
   Launch &write(schedule::TypeT type);
   /// Computes result `write` in the range of operand `read`.
   Launch &inPlace(uint32_t read, uint32_t write);
-  /// Moves every operand by this many bytes; a multiple of 64.
-  Launch &shift(uint64_t bytes);
+  /// Moves every operand by this many times the alignment.
+  Launch &shift(uint64_t places);
 
   /// Runs it; fails the test on any error, and where anything but the results
   /// changed.

@@ -47,7 +47,12 @@ static __device__ int64_t classOf(const LossShape &s, const LossLabels &l,
     return -1;
   }
   if (label < 0 || label >= s.classes) {
-    *l.failure = l.badLabel;
+    // The first to come notes all of it.
+    if (atomicCAS_system(&l.bad->found, 0, 1) == 0) {
+      l.bad->command = l.command;
+      l.bad->label = label;
+      l.bad->sample = sample;
+    }
     return -1;
   }
   return label;

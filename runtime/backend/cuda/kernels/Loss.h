@@ -3,6 +3,8 @@
 #ifndef VDNN_RUNTIME_BACKEND_CUDA_KERNELS_LOSS_H
 #define VDNN_RUNTIME_BACKEND_CUDA_KERNELS_LOSS_H
 
+#include "runtime/backend/cuda/kernels/BadLabel.h"
+
 #include <cstdint>
 #include <cuda_runtime.h>
 
@@ -26,9 +28,10 @@ struct LossShape {
 struct LossLabels {
   const void *labels;
   const float *weights; ///< may be null
-  /// Where to put `badLabel` if a label is no class and not the ignored one.
-  int *failure;
-  int badLabel;
+  /// Where to note a label that is no class and not the ignored one, as one of
+  /// this command.
+  BadLabel *bad;
+  uint32_t command;
 };
 
 /// Bytes of workspace of either direction.
