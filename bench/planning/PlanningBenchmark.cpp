@@ -1,5 +1,4 @@
-//===- PlanningBenchmark.cpp - how long packing and planning take
-//-------------------------------------------===//
+//===- PlanningBenchmark.cpp - how long packing and planning take ---------===//
 
 #include "test/unit/Planning/Instances.h"
 #include "test/unit/Planning/RandomProblems.h"

@@ -1,5 +1,4 @@
-//===- PrintCost.cpp - the kernels of each op with workspace and time
-//-----------------------------------===//
+//===- PrintCost.cpp - the kernels of each op with workspace and time -----===//
 
 #include "PrintSupport.h"
 

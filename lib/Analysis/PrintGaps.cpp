@@ -1,5 +1,4 @@
-//===- PrintGaps.cpp - idle gaps between two uses of a tensor
-//-------------------------------------------===//
+//===- PrintGaps.cpp - idle gaps between two uses of a tensor -------------===//
 
 #include "PrintSupport.h"
 

@@ -1,5 +1,4 @@
-//===- PrintLifetimes.cpp - for each tensor its bytes, its life and its uses
-//----------------------------===//
+//===- PrintLifetimes.cpp - bytes, life and uses of tensors ---------------===//
 
 #include "PrintSupport.h"
 

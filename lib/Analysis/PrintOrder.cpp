@@ -1,5 +1,4 @@
-//===- PrintOrder.cpp - the ops in execution order
-//------------------------------------------------------===//
+//===- PrintOrder.cpp - the ops in execution order ------------------------===//
 
 #include "PrintSupport.h"
 

@@ -1,5 +1,4 @@
-//===- PrintSupport.h - what the print passes share
-//-----------------------------------------------------===//
+//===- PrintSupport.h - what the print passes share -----------------------===//
 
 #ifndef VDNN_LIB_ANALYSIS_PRINTSUPPORT_H
 #define VDNN_LIB_ANALYSIS_PRINTSUPPORT_H

@@ -1,5 +1,4 @@
-//===- PrintWorkingSet.cpp - live bytes at each op, and who makes the peak
-//------------------------------===//
+//===- PrintWorkingSet.cpp - live bytes at each op ------------------------===//
 
 #include "PrintSupport.h"
 

@@ -1,5 +1,4 @@
-//===- Step.cpp - small facts about steps, tensors and targets
-//------------------------------------------===//
+//===- Step.cpp - small facts about steps, tensors and targets ------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 

@@ -1,5 +1,4 @@
-//===- Budget.cpp - what to say when a plan does not fit
-//------------------------------------------------===//
+//===- Budget.cpp - what to say when a plan does not fit ------------------===//
 
 #include "Budget.h"
 

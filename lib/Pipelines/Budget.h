@@ -1,5 +1,4 @@
-//===- Budget.h - what to say when a plan does not fit
-//--------------------------------------------------===//
+//===- Budget.h - what to say when a plan does not fit --------------------===//
 
 #ifndef VDNN_LIB_PIPELINES_BUDGET_H
 #define VDNN_LIB_PIPELINES_BUDGET_H

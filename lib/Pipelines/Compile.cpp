@@ -1,5 +1,4 @@
-//===- Compile.cpp - from a model to a plan
-//-------------------------------------------------------------===//
+//===- Compile.cpp - from a model to a plan -------------------------------===//
 
 #include "vdnn/Pipelines/Compile.h"
 

@@ -1,5 +1,4 @@
-//===- Pipelines.cpp - why each pass stands where it does
-//-----------------------------------------------===//
+//===- Pipelines.cpp - why each pass stands where it does -----------------===//
 
 #include "vdnn/Pipelines/Pipelines.h"
 
@@ -79,15 +78,15 @@ StringRef vdnn::getPolicyHelp() {
 namespace {
 /// `--vdnn-plan` takes what the driver takes.
 struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
-  Option<std::string> device{*this, "device",
-                             llvm::cl::desc(
-                                 "cpu, cuda, h200, titanx or FILE.json"),
-                             llvm::cl::init("cpu")};
+  Option<std::string> device{
+      *this, "device", llvm::cl::desc("cpu, cuda, h200, titanx or FILE.json"),
+      llvm::cl::init("cpu")};
   Option<unsigned> threads{*this, "threads",
                            llvm::cl::desc("threads of the CPU (0: all)"),
                            llvm::cl::init(0)};
   Option<std::string> precision{
-      *this, "precision", llvm::cl::desc("of f32 products on cuda: fp32 or tf32"),
+      *this, "precision",
+      llvm::cl::desc("of f32 products on cuda: fp32 or tf32"),
       llvm::cl::init("fp32")};
   Option<std::string> policy{*this, "policy", llvm::cl::desc(getPolicyHelp()),
                              llvm::cl::init("none")};

@@ -1,5 +1,4 @@
-//===- Summary.cpp - what was planned, for people and for programs
-//--------------------------------------===//
+//===- Summary.cpp - what was planned, for people and for programs --------===//
 
 #include "vdnn/Pipelines/Summary.h"
 

@@ -1,5 +1,4 @@
-//===- Buffers.cpp - which ranges a solution needs, and when
-//------------------------------------------------===//
+//===- Buffers.cpp - which ranges a solution needs, and when --------------===//
 
 #include "Buffers.h"
 

@@ -1,5 +1,4 @@
-//===- Buffers.h - which ranges a solution needs, and when
-//--------------------------------------------------===//
+//===- Buffers.h - which ranges a solution needs, and when ----------------===//
 
 #ifndef VDNN_LIB_PLANNING_BUFFERS_H
 #define VDNN_LIB_PLANNING_BUFFERS_H

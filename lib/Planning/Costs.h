@@ -1,5 +1,4 @@
-//===- Costs.h - durations by the problem's cost model
-//------------------------------------------------------===//
+//===- Costs.h - durations by the problem's cost model --------------------===//
 
 #ifndef VDNN_LIB_PLANNING_COSTS_H
 #define VDNN_LIB_PLANNING_COSTS_H

@@ -1,5 +1,4 @@
-//===- Forecast.cpp - when copies end, before there is a program
-//--------------------------------------------===//
+//===- Forecast.cpp - when copies end, before there is a program ----------===//
 
 #include "Forecast.h"
 

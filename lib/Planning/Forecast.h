@@ -1,5 +1,4 @@
-//===- Forecast.h - when copies end, before there is a program
-//----------------------------------------------===//
+//===- Forecast.h - when copies end, before there is a program ------------===//
 
 #ifndef VDNN_LIB_PLANNING_FORECAST_H
 #define VDNN_LIB_PLANNING_FORECAST_H

@@ -1,5 +1,4 @@
-//===- Ordering.cpp - the fewest events that keep commands from racing
-//--------------------------------------===//
+//===- Ordering.cpp - the fewest events that keep commands from racing ----===//
 //
 // Two runs of the step are walked, one after the other. A map from ranges to
 // their last writer and last readers gives what each node must come after.
@@ -12,7 +11,7 @@
 // come too late. The second run replays them and adds the waits for the run
 // before. Two runs are enough: a node comes after itself in every earlier run.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Ordering.h"
 

@@ -1,5 +1,4 @@
-//===- Ordering.h - the fewest events that keep commands from racing
-//----------------------------------------===//
+//===- Ordering.h - the fewest events that keep commands from racing ------===//
 
 #ifndef VDNN_LIB_PLANNING_ORDERING_H
 #define VDNN_LIB_PLANNING_ORDERING_H

@@ -1,5 +1,4 @@
-//===- Packer.cpp - a portfolio of bottom-up packings
-//-------------------------------------------------------===//
+//===- Packer.cpp - a portfolio of bottom-up packings ---------------------===//
 
 #include "vdnn/Planning/Packer.h"
 

@@ -1,5 +1,4 @@
-//===- PaperAccounting.cpp - the byte counts that the vDNN paper reports
-//-------------------------------------===//
+//===- PaperAccounting.cpp - the byte counts that the vDNN paper reports --===//
 
 #include "vdnn/Planning/PaperAccounting.h"
 

@@ -1,10 +1,9 @@
-//===- PaperPolicies.cpp - none, all, conv of the vDNN paper
-//------------------------------------------------===//
+//===- PaperPolicies.cpp - none, all, conv of the vDNN paper --------------===//
 //
 // Rhu et al., "vDNN: Virtualized Deep Neural Networks for Scalable,
 // Memory-Efficient Neural Network Design", MICRO 2016.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "PaperPolicies.h"
 

@@ -1,5 +1,4 @@
-//===- PaperPolicies.h - none, all, conv of the vDNN paper
-//--------------------------------------------------===//
+//===- PaperPolicies.h - none, all, conv of the vDNN paper ----------------===//
 
 #ifndef VDNN_LIB_PLANNING_PAPERPOLICIES_H
 #define VDNN_LIB_PLANNING_PAPERPOLICIES_H

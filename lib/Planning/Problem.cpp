@@ -1,5 +1,4 @@
-//===- Problem.cpp - what a well-formed problem is
-//----------------------------------------------------------===//
+//===- Problem.cpp - what a well-formed problem is ------------------------===//
 
 #include "vdnn/Planning/Problem.h"
 

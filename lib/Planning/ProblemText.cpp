@@ -1,5 +1,4 @@
-//===- ProblemText.cpp - problems and solutions as text
-//-----------------------------------------------------===//
+//===- ProblemText.cpp - problems and solutions as text -------------------===//
 
 #include "vdnn/Planning/ProblemText.h"
 

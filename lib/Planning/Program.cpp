@@ -1,5 +1,4 @@
-//===- Program.cpp - a solution as commands on streams, with addresses
-//--------------------------------------===//
+//===- Program.cpp - a solution as commands on streams, with addresses ----===//
 
 #include "vdnn/Planning/Program.h"
 

@@ -1,5 +1,4 @@
-//===- Registry.cpp - the policies there are
-//----------------------------------------------------------------===//
+//===- Registry.cpp - the policies there are ------------------------------===//
 
 #include "PaperPolicies.h"
 

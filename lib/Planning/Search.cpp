@@ -1,5 +1,4 @@
-//===- Search.cpp - exact packing of small instances
-//--------------------------------------------------------===//
+//===- Search.cpp - exact packing of small instances ----------------------===//
 
 #include "Search.h"
 

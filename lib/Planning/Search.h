@@ -1,5 +1,4 @@
-//===- Search.h - exact packing of small instances
-//----------------------------------------------------------===//
+//===- Search.h - exact packing of small instances ------------------------===//
 
 #ifndef VDNN_LIB_PLANNING_SEARCH_H
 #define VDNN_LIB_PLANNING_SEARCH_H

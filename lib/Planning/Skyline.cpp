@@ -1,5 +1,4 @@
-//===- Skyline.cpp - places rectangles from the bottom up
-//---------------------------------------------------===//
+//===- Skyline.cpp - places rectangles from the bottom up -----------------===//
 //
 // The skyline is the highest top per section, kept as segments of equal height.
 // Only blocks that lie inside a lowest segment can lie lowest next; if there is
@@ -7,7 +6,7 @@
 // neighbour. Segments of the same height are apart in time, so it does not
 // matter which of them comes first.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Skyline.h"
 

@@ -1,5 +1,4 @@
-//===- Skyline.h - places rectangles from the bottom up
-//-----------------------------------------------------===//
+//===- Skyline.h - places rectangles from the bottom up -------------------===//
 
 #ifndef VDNN_LIB_PLANNING_SKYLINE_H
 #define VDNN_LIB_PLANNING_SKYLINE_H

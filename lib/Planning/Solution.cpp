@@ -1,5 +1,4 @@
-//===- Solution.cpp - what a well-formed solution is
-//--------------------------------------------------------===//
+//===- Solution.cpp - what a well-formed solution is ----------------------===//
 
 #include "vdnn/Planning/Solution.h"
 

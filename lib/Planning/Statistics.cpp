@@ -1,5 +1,4 @@
-//===- Statistics.cpp - what a program costs, by the cost model
-//---------------------------------------------===//
+//===- Statistics.cpp - what a program costs, by the cost model -----------===//
 
 #include "vdnn/Planning/Statistics.h"
 

@@ -1,5 +1,4 @@
-//===- TextLine.h - the tokens of one line of a planning text
-//-----------------------------------------------===//
+//===- TextLine.h - the tokens of one line of a planning text -------------===//
 
 #ifndef VDNN_LIB_PLANNING_TEXTLINE_H
 #define VDNN_LIB_PLANNING_TEXTLINE_H

@@ -1,5 +1,4 @@
-//===- Uses.h - where each tensor is written and read
-//-------------------------------------------------------===//
+//===- Uses.h - where each tensor is written and read ---------------------===//
 
 #ifndef VDNN_LIB_PLANNING_USES_H
 #define VDNN_LIB_PLANNING_USES_H

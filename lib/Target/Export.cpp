@@ -1,5 +1,4 @@
-//===- Export.cpp - command ops -> the schedule
-//---------------------------------------------------------===//
+//===- Export.cpp - command ops -> the schedule ---------------------------===//
 
 #include "vdnn/Target/Export.h"
 #include "vdnn/Target/Kernel.h"

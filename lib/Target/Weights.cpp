@@ -1,5 +1,4 @@
-//===- Weights.cpp - the values that a plan does not carry
-//----------------------------------------------===//
+//===- Weights.cpp - the values that a plan does not carry ----------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Target/Export.h"

@@ -7,7 +7,7 @@
 // some consumer are on different sides is reordered once, at the cost of its
 // bytes; a value whose reorder is free constrains nothing.
 //
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "MinCut.h"
 

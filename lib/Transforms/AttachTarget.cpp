@@ -24,7 +24,8 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
       return signalPassFailure();
     }
     rt::Error error;
-    std::unique_ptr<CostModel> model = createCostModel({device, threads, precision}, error);
+    std::unique_ptr<CostModel> model =
+        createCostModel({device, threads, precision}, error);
     if (!model) {
       module.emitError(error.message);
       return signalPassFailure();

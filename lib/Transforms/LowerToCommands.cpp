@@ -1,5 +1,4 @@
-//===- LowerToCommands.cpp - transfer form -> the plan
-//--------------------------------------------------===//
+//===- LowerToCommands.cpp - transfer form -> the plan --------------------===//
 
 #include "vdnn/Transforms/LowerToCommands.h"
 #include "vdnn/Target/Kernel.h"

@@ -1,5 +1,4 @@
-//===- MinCut.h - the cheapest way to split a graph between two terminals
-//-------------------------------===//
+//===- MinCut.h - the cheapest way to split a graph between two terminals -===//
 
 #ifndef VDNN_LIB_TRANSFORMS_MINCUT_H
 #define VDNN_LIB_TRANSFORMS_MINCUT_H

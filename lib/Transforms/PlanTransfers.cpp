@@ -1,5 +1,4 @@
-//===- PlanTransfers.cpp - runs a policy and writes what it decided into the IR
-//-------------------------===//
+//===- PlanTransfers.cpp - runs a policy ----------------------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Planning/Policy.h"

@@ -1,5 +1,4 @@
-//===- SelectKernels.cpp - how the device can compute each op
-//-------------------------------------------===//
+//===- SelectKernels.cpp - how the device can compute each op -------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Cost/CostModel.h"
@@ -44,9 +43,8 @@ struct SelectKernelsPass : vdnn::impl::SelectKernelsBase<SelectKernelsPass> {
       return signalPassFailure();
     }
     rt::Error error;
-    std::unique_ptr<CostModel> model =
-        createCostModel(
-            {target->device, target->threads, target->precision}, error);
+    std::unique_ptr<CostModel> model = createCostModel(
+        {target->device, target->threads, target->precision}, error);
     if (!model) {
       module.emitError(error.message);
       return signalPassFailure();

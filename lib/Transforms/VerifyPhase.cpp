@@ -1,5 +1,4 @@
-//===- VerifyPhase.cpp - what must hold when a phase is over
-//--------------------------------------------===//
+//===- VerifyPhase.cpp - what must hold when a phase is over --------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
 #include "vdnn/Transforms/Passes.h"

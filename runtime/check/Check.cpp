@@ -1,5 +1,4 @@
-//===- Check.cpp - runs the rule groups
-//------------------------------------------------------------------------===//
+//===- Check.cpp - runs the rule groups -----------------------------------===//
 
 #include "runtime/check/Check.h"
 

@@ -1,5 +1,4 @@
-//===- Check.h - proves that a schedule may run
-//--------------------------------------------------------------===//
+//===- Check.h - proves that a schedule may run ---------------------------===//
 //
 // The judge between compiler and runtime: from the schedule alone, and sharing
 // no code with the planner, it proves that a step can run again and again
@@ -9,7 +8,7 @@
 //
 // Takes time n log n in commands and buffers. All functions are thread-safe.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_CHECK_CHECK_H
 #define VDNN_RUNTIME_CHECK_CHECK_H

@@ -1,5 +1,4 @@
-//===- Conflicts.cpp - P3: overlapping ranges are never in use unordered
-//---------------------------------------===//
+//===- Conflicts.cpp - P3: overlapping ranges are never in use unordered --===//
 //
 // At every address, the buffers that cover it must take turns: all uses of one
 // before the first of the next, which is its write. A sweep over the addresses
@@ -8,7 +7,7 @@
 // transitive, so it is enough to look at neighbours, and at the last of this
 // step against the first of the next: n log n pairs instead of n squared.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/check/Rules.h"
 

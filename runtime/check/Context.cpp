@@ -1,5 +1,4 @@
-//===- Context.cpp - facts and messages
-//-----------------------------------------------------------------------===//
+//===- Context.cpp - facts and messages -----------------------------------===//
 
 #include "runtime/check/Context.h"
 

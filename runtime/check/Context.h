@@ -1,5 +1,4 @@
-//===- Context.h - what all rule groups know about a schedule
-//------------------------------------------------===//
+//===- Context.h - what all rule groups know about a schedule -------------===//
 
 #ifndef VDNN_RUNTIME_CHECK_CONTEXT_H
 #define VDNN_RUNTIME_CHECK_CONTEXT_H

@@ -1,11 +1,10 @@
-//===- DataFlow.cpp - P4, P7: every read sees the write it names
-//-----------------------------------------------===//
+//===- DataFlow.cpp - P4, P7: every read sees the write it names ----------===//
 //
 // A buffer has one value a step. Here: that it has one writer, and that every
 // read comes after it. That nothing else is written over it in between is P3,
 // since whatever is written there is another buffer.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/check/Rules.h"
 

@@ -1,11 +1,10 @@
-//===- Events.cpp - P5: events
-//---------------------------------------------------------------------------------===//
+//===- Events.cpp - P5: events --------------------------------------------===//
 //
 // Streams run in submission order. Where every wait comes after its record in
 // that order, all edges point forward and no cycle can exist: that is the whole
 // proof that a step cannot deadlock.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/check/Rules.h"
 

@@ -1,5 +1,4 @@
-//===- HappensBefore.cpp - vector clocks over two steps
-//--------------------------------------------------------===//
+//===- HappensBefore.cpp - vector clocks over two steps -------------------===//
 
 #include "runtime/check/HappensBefore.h"
 

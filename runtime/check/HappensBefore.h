@@ -1,5 +1,4 @@
-//===- HappensBefore.h - the order that streams and events give
-//----------------------------------------------===//
+//===- HappensBefore.h - the order that streams and events give -----------===//
 
 #ifndef VDNN_RUNTIME_CHECK_HAPPENSBEFORE_H
 #define VDNN_RUNTIME_CHECK_HAPPENSBEFORE_H

@@ -1,5 +1,4 @@
-//===- Ranges.cpp - P1, P2, P10: where the bytes lie
-//-----------------------------------------------------------===//
+//===- Ranges.cpp - P1, P2, P10: where the bytes lie ----------------------===//
 
 #include "runtime/check/Rules.h"
 

@@ -1,5 +1,4 @@
-//===- Rules.h - the rule groups, one file each
-//---------------------------------------------------------------===//
+//===- Rules.h - the rule groups, one file each ---------------------------===//
 
 #ifndef VDNN_RUNTIME_CHECK_RULES_H
 #define VDNN_RUNTIME_CHECK_RULES_H

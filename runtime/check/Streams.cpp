@@ -1,5 +1,4 @@
-//===- Streams.cpp - P6: roles of streams
-//----------------------------------------------------------------------===//
+//===- Streams.cpp - P6: roles of streams ---------------------------------===//
 
 #include "runtime/check/Rules.h"
 

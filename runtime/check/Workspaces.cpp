@@ -1,11 +1,10 @@
-//===- Workspaces.cpp - P8: workspaces are buffers like any other
-//----------------------------------------------===//
+//===- Workspaces.cpp - P8: workspaces are buffers like any other ---------===//
 //
 // Their conflicts are P3, since a launch is the one writer of its workspace.
 // What is left is that each belongs to one launch and to no tensor, and is
 // aligned as kernels expect of scratch memory, whose elements no type names.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/check/Rules.h"
 

@@ -1,5 +1,4 @@
-//===- Checkpoint.h - what a checkpoint says beside its tensors
-//---------------------------------------------===//
+//===- Checkpoint.h - what a checkpoint says beside its tensors -----------===//
 
 #ifndef VDNN_RUNTIME_EXEC_CHECKPOINT_H
 #define VDNN_RUNTIME_EXEC_CHECKPOINT_H

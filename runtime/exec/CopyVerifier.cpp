@@ -1,5 +1,4 @@
-//===- CopyVerifier.cpp - what comes back is what left
-//------------------------------------------------------===//
+//===- CopyVerifier.cpp - what comes back is what left --------------------===//
 
 #include "runtime/exec/Observers.h"
 #include "runtime/support/Format.h"

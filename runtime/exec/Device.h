@@ -1,5 +1,4 @@
-//===- Device.h - the whole backend interface
-//---------------------------------------------------------------===//
+//===- Device.h - the whole backend interface -----------------------------===//
 //
 // A device has one device arena, one host arena that copies can reach, one
 // stream per entry of the schedule's stream table, and kernels that are
@@ -9,7 +8,7 @@
 // by `synchronize`. After an error the device refuses further work until it is
 // destroyed.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_DEVICE_H
 #define VDNN_RUNTIME_EXEC_DEVICE_H

@@ -1,5 +1,4 @@
-//===- Executor.cpp
-//-----------------------------------------------------------------------------------------===//
+//===- Executor.cpp -------------------------------------------------------===//
 
 #include "runtime/exec/Executor.h"
 
@@ -269,8 +268,7 @@ Status Executor::submitCopy(const schedule::CommandT &command) {
                                source.offset, source.bytes);
 }
 
-//===--- values
-//---------------------------------------------------------------------------------------------===//
+//===--- values -----------------------------------------------------------===//
 
 std::optional<uint32_t> Executor::find(const std::string &name) const {
   for (uint32_t i = 0; i < schedule_.tensors.size(); ++i) {

@@ -1,5 +1,4 @@
-//===- Executor.h - runs a schedule step by step
-//------------------------------------------------------------===//
+//===- Executor.h - runs a schedule step by step --------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_EXECUTOR_H
 #define VDNN_RUNTIME_EXEC_EXECUTOR_H

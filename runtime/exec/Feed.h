@@ -1,5 +1,4 @@
-//===- Feed.h - the inputs of each step
-//---------------------------------------------------------------------===//
+//===- Feed.h - the inputs of each step -----------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_FEED_H
 #define VDNN_RUNTIME_EXEC_FEED_H

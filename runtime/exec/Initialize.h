@@ -1,5 +1,4 @@
-//===- Initialize.h - what persistent tensors hold before the first step
-//------------------------------------===//
+//===- Initialize.h - what persistent tensors hold before the first step --===//
 
 #ifndef VDNN_RUNTIME_EXEC_INITIALIZE_H
 #define VDNN_RUNTIME_EXEC_INITIALIZE_H

@@ -1,5 +1,4 @@
-//===- Jitter.cpp - random delays on every stream
-//-----------------------------------------------------------===//
+//===- Jitter.cpp - random delays on every stream -------------------------===//
 
 #include "runtime/exec/Observers.h"
 #include "runtime/support/Philox.h"

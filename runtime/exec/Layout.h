@@ -1,5 +1,4 @@
-//===- Layout.h - a tensor's elements in row-major order and in its own
-//-------------------------------------===//
+//===- Layout.h - a tensor's elements in row-major order and in its own ---===//
 
 #ifndef VDNN_RUNTIME_EXEC_LAYOUT_H
 #define VDNN_RUNTIME_EXEC_LAYOUT_H

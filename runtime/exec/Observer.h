@@ -1,5 +1,4 @@
-//===- Observer.h - what happens beside the plan
-//------------------------------------------------------------===//
+//===- Observer.h - what happens beside the plan --------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_OBSERVER_H
 #define VDNN_RUNTIME_EXEC_OBSERVER_H

@@ -1,5 +1,4 @@
-//===- Observers.h - debug modes and measurements
-//-----------------------------------------------------------===//
+//===- Observers.h - debug modes and measurements -------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_OBSERVERS_H
 #define VDNN_RUNTIME_EXEC_OBSERVERS_H

@@ -1,5 +1,4 @@
-//===- Open.h - a plan's device and files
-//-------------------------------------------------------------------===//
+//===- Open.h - a plan's device and files ---------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_OPEN_H
 #define VDNN_RUNTIME_EXEC_OPEN_H

@@ -1,5 +1,4 @@
-//===- Poison.cpp - dead ranges hold NaN
-//--------------------------------------------------------------------===//
+//===- Poison.cpp - dead ranges hold NaN ----------------------------------===//
 
 #include "runtime/exec/Executor.h"
 #include "runtime/exec/Observers.h"

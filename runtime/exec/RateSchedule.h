@@ -1,5 +1,4 @@
-//===- RateSchedule.h - the learning rate of each step
-//------------------------------------------------------===//
+//===- RateSchedule.h - the learning rate of each step --------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_RATESCHEDULE_H
 #define VDNN_RUNTIME_EXEC_RATESCHEDULE_H

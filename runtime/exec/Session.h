@@ -1,5 +1,4 @@
-//===- Session.h - a whole run: weights, data, learning rate, steps, checkpoints
-//----------------------------===//
+//===- Session.h - a whole run --------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_SESSION_H
 #define VDNN_RUNTIME_EXEC_SESSION_H

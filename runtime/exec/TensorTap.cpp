@@ -1,5 +1,4 @@
-//===- TensorTap.cpp - values of tensors, before their memory is used again
-//-----------------------------------===//
+//===- TensorTap.cpp - values of tensors, in time -------------------------===//
 
 #include "runtime/exec/Layout.h"
 #include "runtime/exec/Observers.h"

@@ -1,5 +1,4 @@
-//===- Trace.cpp - Chrome trace events
-//----------------------------------------------------------------------===//
+//===- Trace.cpp - Chrome trace events ------------------------------------===//
 
 #include "runtime/exec/Observers.h"
 #include "runtime/support/AtomicFile.h"

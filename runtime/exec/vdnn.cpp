@@ -1,5 +1,4 @@
-//===- vdnn.cpp - the C interface over Session
-//--------------------------------------------------------------===//
+//===- vdnn.cpp - the C interface over Session ----------------------------===//
 
 #include "runtime/exec/vdnn.h"
 

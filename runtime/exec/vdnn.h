@@ -1,5 +1,4 @@
-/*===- vdnn.h - runs plans from C
- *-----------------------------------------------------------------------------===
+/*===- vdnn.h - runs plans from C -----------------------------------------===
  *
  *     vdnn_run *run = vdnn_load("plan.vdnn", NULL);
  *     if (!run) { fprintf(stderr, "%s\n", vdnn_error()); exit(1); }
@@ -16,7 +15,7 @@
  *are independent. Tensors are dense, row major and little endian, in the
  *element type of the plan.
  *
- *===---------------------------------------------------------------------------------------------------------===*/
+ *===----------------------------------------------------------------------===*/
 
 #ifndef VDNN_RUNTIME_EXEC_VDNN_H
 #define VDNN_RUNTIME_EXEC_VDNN_H

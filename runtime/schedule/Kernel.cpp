@@ -1,5 +1,4 @@
-//===- Kernel.cpp - views of kernels and types
-//----------------------------------------------------------------===//
+//===- Kernel.cpp - views of kernels and types ----------------------------===//
 
 #include "runtime/schedule/Schedule.h"
 

@@ -1,5 +1,4 @@
-//===- Load.cpp - reads untrusted schedules
-//--------------------------------------------------------------------===//
+//===- Load.cpp - reads untrusted schedules -------------------------------===//
 
 #include "runtime/schedule/Schedule.h"
 #include "runtime/schedule/SchemaText.h"

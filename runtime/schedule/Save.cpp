@@ -1,5 +1,4 @@
-//===- Save.cpp - writes schedules
-//----------------------------------------------------------------------------===//
+//===- Save.cpp - writes schedules ----------------------------------------===//
 
 #include "runtime/schedule/Schedule.h"
 #include "runtime/support/AtomicFile.h"

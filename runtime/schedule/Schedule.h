@@ -1,12 +1,11 @@
-//===- Schedule.h - the schedule as plain structs: load, save, small views
-//----------------------------------===//
+//===- Schedule.h - the schedule as plain structs -------------------------===//
 //
 // `ScheduleT`, `TensorT`, ... are generated from schedule.fbs; its comments are
 // their documentation. A schedule that `load` returns is structurally sound:
 // every index is in range, every required field is there. Whether it may run is
 // the checker's to say.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_SCHEDULE_SCHEDULE_H
 #define VDNN_RUNTIME_SCHEDULE_SCHEDULE_H

@@ -1,5 +1,4 @@
-//===- SchemaText.h - the text of schedule.fbs, embedded at build time
-//---------------------------------------===//
+//===- SchemaText.h - the text of schedule.fbs, embedded at build time ----===//
 
 #ifndef VDNN_RUNTIME_SCHEDULE_SCHEMATEXT_H
 #define VDNN_RUNTIME_SCHEDULE_SCHEMATEXT_H

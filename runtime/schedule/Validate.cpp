@@ -1,10 +1,9 @@
-//===- Validate.cpp - structural soundness of schedules
-//---------------------------------------------------------===//
+//===- Validate.cpp - structural soundness of schedules -------------------===//
 //
 // After this, every index can be followed and every pointer is set. What the
 // plan means is not looked at.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/schedule/Schedule.h"
 

@@ -1,5 +1,4 @@
-//===- SimDevice.h - a device whose clock is the cost model
-//-------------------------------------------------===//
+//===- SimDevice.h - a device whose clock is the cost model ---------------===//
 
 #ifndef VDNN_RUNTIME_SIM_SIMDEVICE_H
 #define VDNN_RUNTIME_SIM_SIMDEVICE_H

@@ -1,10 +1,9 @@
-//===- Timeline.h - when each command starts and ends, by the cost model
-//------------------------------------===//
+//===- Timeline.h - when each command starts and ends, by the cost model --===//
 //
 // The one model of overlap in the project: planners judge candidates by it and
 // the simulator runs it. A pure function.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_SIM_TIMELINE_H
 #define VDNN_RUNTIME_SIM_TIMELINE_H

@@ -1,5 +1,4 @@
-//===- AtomicFile.h - a file appears whole or not at all
-//----------------------------------------------------===//
+//===- AtomicFile.h - a file appears whole or not at all ------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_ATOMICFILE_H
 #define VDNN_RUNTIME_SUPPORT_ATOMICFILE_H

@@ -1,11 +1,10 @@
-//===- Error.h - results that can fail
-//----------------------------------------------------------------------===//
+//===- Error.h - results that can fail ------------------------------------===//
 //
 // No exception crosses an interface of the runtime. A message is one line:
 // lower case, no full stop, names in single quotes, expected and found value,
 // and the fix where there is one.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_ERROR_H
 #define VDNN_RUNTIME_SUPPORT_ERROR_H

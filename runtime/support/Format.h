@@ -1,5 +1,4 @@
-//===- Format.h - sizes, times and shapes as text
-//-----------------------------------------------------------===//
+//===- Format.h - sizes, times and shapes as text -------------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_FORMAT_H
 #define VDNN_RUNTIME_SUPPORT_FORMAT_H

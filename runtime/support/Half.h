@@ -1,5 +1,4 @@
-//===- Half.h - conversions of 16-bit floating-point numbers
-//------------------------------------------------===//
+//===- Half.h - conversions of 16-bit floating-point numbers --------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_HALF_H
 #define VDNN_RUNTIME_SUPPORT_HALF_H

@@ -1,5 +1,4 @@
-//===- MappedFile.h - a file as read-only memory
-//------------------------------------------------------------===//
+//===- MappedFile.h - a file as read-only memory --------------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_MAPPEDFILE_H
 #define VDNN_RUNTIME_SUPPORT_MAPPEDFILE_H

@@ -1,12 +1,11 @@
-//===- Philox.h - counter-based random numbers
-//--------------------------------------------------------------===//
+//===- Philox.h - counter-based random numbers ----------------------------===//
 //
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy
 // as 1, 2, 3", SC 2011): four 32-bit numbers from a 128-bit counter and a
 // 64-bit key. No state: the same counter gives the same numbers on every
 // machine.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_PHILOX_H
 #define VDNN_RUNTIME_SUPPORT_PHILOX_H

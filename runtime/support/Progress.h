@@ -1,5 +1,4 @@
-//===- Progress.h - one live line on a terminal, plain lines elsewhere
-//--------------------------------------===//
+//===- Progress.h - one live line on a terminal, plain lines elsewhere ----===//
 
 #ifndef VDNN_RUNTIME_SUPPORT_PROGRESS_H
 #define VDNN_RUNTIME_SUPPORT_PROGRESS_H

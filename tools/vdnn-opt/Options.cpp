@@ -1,5 +1,4 @@
-//===- Options.cpp - the command line of vdnn-opt
-//-------------------------------------------------------===//
+//===- Options.cpp - the command line of vdnn-opt -------------------------===//
 
 #include "Options.h"
 
@@ -16,8 +15,7 @@ using namespace vdnn;
 using namespace vdnn::tool;
 namespace cl = llvm::cl;
 
-//===--- what there is
-//----------------------------------------------------------------------------------===//
+//===--- what there is ----------------------------------------------------===//
 
 /// libLLVM registers options of its code generators in every program that links
 /// it; where one has a name of ours, it goes. Must stand before our own.
@@ -179,8 +177,7 @@ static const char *const Overview =
     "  0 success, 1 error, 3 the plan does not fit its budget. A file that is "
     "named by -o appears whole or not at all.\n";
 
-//===--- what was given
-//---------------------------------------------------------------------------------===//
+//===--- what was given ---------------------------------------------------===//
 
 rt::Result<int64_t> tool::parseBytes(const std::string &text) {
   double number = 0;

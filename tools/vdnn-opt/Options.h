@@ -1,5 +1,4 @@
-//===- Options.h - the command line of vdnn-opt
-//---------------------------------------------------------===//
+//===- Options.h - the command line of vdnn-opt ---------------------------===//
 
 #ifndef VDNN_TOOLS_VDNNOPT_OPTIONS_H
 #define VDNN_TOOLS_VDNNOPT_OPTIONS_H

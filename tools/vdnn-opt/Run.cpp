@@ -1,5 +1,4 @@
-//===- Run.cpp - what vdnn-opt does with its input
-//------------------------------------------------------===//
+//===- Run.cpp - what vdnn-opt does with its input ------------------------===//
 
 #include "Run.h"
 
@@ -59,8 +58,7 @@ static std::string toBytes(const schedule::ScheduleT &schedule) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-//===--- a model
-//----------------------------------------------------------------------------------------===//
+//===--- a model ----------------------------------------------------------===//
 
 /// Warnings, remarks and errors of the compiler as lines on standard error.
 static void printDiagnostics(MLIRContext &context) {
@@ -157,8 +155,7 @@ static int compile(DialectRegistry &registry, const Options &options) {
   return 0;
 }
 
-//===--- a module
-//---------------------------------------------------------------------------------------===//
+//===--- a module ---------------------------------------------------------===//
 
 /// Passes as mlir-opt runs them, then the binary of the plan that they leave.
 static std::optional<std::string>

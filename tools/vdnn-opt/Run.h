@@ -1,5 +1,4 @@
-//===- Run.h - what vdnn-opt does with its input
-//--------------------------------------------------------===//
+//===- Run.h - what vdnn-opt does with its input --------------------------===//
 
 #ifndef VDNN_TOOLS_VDNNOPT_RUN_H
 #define VDNN_TOOLS_VDNNOPT_RUN_H

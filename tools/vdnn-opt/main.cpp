@@ -1,5 +1,4 @@
-//===- main.cpp - compiler driver and mlir-opt in one
-//---------------------------------------------------===//
+//===- main.cpp - compiler driver and mlir-opt in one ---------------------===//
 
 #include "Options.h"
 #include "Run.h"

@@ -1,8 +1,7 @@
-//===- CheckPlan.cpp - vdnn-run --check
-//---------------------------------------------------------------------===//
+//===- CheckPlan.cpp - vdnn-run --check -----------------------------------===//
 
-#include "Report.h"
 #include "Options.h"
+#include "Report.h"
 
 #include "tools/common/Plan.h"
 

@@ -1,5 +1,4 @@
-//===- Compare.cpp - vdnn-run --compare: two plans, bit for bit
-//---------------------------------------------===//
+//===- Compare.cpp - vdnn-run --compare: two plans, bit for bit -----------===//
 
 #include "Interrupt.h"
 #include "OpenSession.h"

@@ -1,5 +1,4 @@
-//===- Dump.h - which tensors --dump-tensors writes
-//----------------------------------------------------------===//
+//===- Dump.h - which tensors --dump-tensors writes -----------------------===//
 
 #ifndef VDNN_TOOLS_VDNNRUN_DUMP_H
 #define VDNN_TOOLS_VDNNRUN_DUMP_H

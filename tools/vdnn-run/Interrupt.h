@@ -1,5 +1,4 @@
-//===- Interrupt.h - Ctrl-C ends a run between two steps
-//----------------------------------------------------===//
+//===- Interrupt.h - Ctrl-C ends a run between two steps ------------------===//
 
 #ifndef VDNN_TOOLS_VDNNRUN_INTERRUPT_H
 #define VDNN_TOOLS_VDNNRUN_INTERRUPT_H

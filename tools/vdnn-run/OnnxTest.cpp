@@ -1,5 +1,4 @@
-//===- OnnxTest.cpp - vdnn-run --onnx-test: replays ONNX's test data
-//----------------------------------------===//
+//===- OnnxTest.cpp - vdnn-run --onnx-test: replays ONNX's test data ------===//
 
 #include "OpenSession.h"
 

@@ -1,5 +1,4 @@
-//===- Options.h - what the command line says
-//---------------------------------------------------------------===//
+//===- Options.h - what the command line says -----------------------------===//
 
 #ifndef VDNN_TOOLS_VDNNRUN_OPTIONS_H
 #define VDNN_TOOLS_VDNNRUN_OPTIONS_H

@@ -1,5 +1,4 @@
-//===- Outputs.h - what is kept of every step's outputs
-//-----------------------------------------------------===//
+//===- Outputs.h - what is kept of every step's outputs -------------------===//
 
 #ifndef VDNN_TOOLS_VDNNRUN_OUTPUTS_H
 #define VDNN_TOOLS_VDNNRUN_OUTPUTS_H

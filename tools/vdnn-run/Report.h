@@ -1,5 +1,4 @@
-//===- Report.h - the end of a run, for people and for programs
-//---------------------------------------------===//
+//===- Report.h - the end of a run, for people and for programs -----------===//
 
 #ifndef VDNN_TOOLS_VDNNRUN_REPORT_H
 #define VDNN_TOOLS_VDNNRUN_REPORT_H

@@ -1,5 +1,4 @@
-//===- Train.cpp - the ordinary run: training, inference, simulation
-//----------------------------------------===//
+//===- Train.cpp - the ordinary run: training, inference, simulation ------===//
 
 #include "Dump.h"
 #include "Interrupt.h"

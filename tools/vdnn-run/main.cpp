@@ -1,5 +1,4 @@
-//===- main.cpp - vdnn-run: the command line
-//----------------------------------------------------------------===//
+//===- main.cpp - vdnn-run: the command line ------------------------------===//
 
 #include "Options.h"
 

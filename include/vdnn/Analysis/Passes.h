@@ -1,5 +1,4 @@
-//===- Passes.h - passes that print what planners know
-//--------------------------------------------------===//
+//===- Passes.h - passes that print what planners know --------------------===//
 
 #ifndef VDNN_ANALYSIS_PASSES_H
 #define VDNN_ANALYSIS_PASSES_H

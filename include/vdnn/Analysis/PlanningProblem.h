@@ -6,7 +6,7 @@
 // (`isViewOp`); an op of the problem is a compute op that runs a kernel.
 // Constants are persistent tensors named `constant.N`.
 //
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_ANALYSIS_PLANNINGPROBLEM_H
 #define VDNN_ANALYSIS_PLANNINGPROBLEM_H

@@ -1,5 +1,4 @@
-//===- Import.h - ONNX model -> compute ops
-//-----------------------------------------------------------------===//
+//===- Import.h - ONNX model -> compute ops -------------------------------===//
 
 #ifndef VDNN_IMPORT_IMPORT_H
 #define VDNN_IMPORT_IMPORT_H

@@ -1,5 +1,4 @@
-//===- Compile.h - from a model to a plan
-//---------------------------------------------------------------===//
+//===- Compile.h - from a model to a plan ---------------------------------===//
 
 #ifndef VDNN_PIPELINES_COMPILE_H
 #define VDNN_PIPELINES_COMPILE_H

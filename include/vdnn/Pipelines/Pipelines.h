@@ -1,5 +1,4 @@
-//===- Pipelines.h - named sequences of passes
-//----------------------------------------------------------===//
+//===- Pipelines.h - named sequences of passes ----------------------------===//
 
 #ifndef VDNN_PIPELINES_PIPELINES_H
 #define VDNN_PIPELINES_PIPELINES_H

@@ -1,5 +1,4 @@
-//===- Summary.h - what was planned, for people and for programs
-//----------------------------------------===//
+//===- Summary.h - what was planned, for people and for programs ----------===//
 
 #ifndef VDNN_PIPELINES_SUMMARY_H
 #define VDNN_PIPELINES_SUMMARY_H

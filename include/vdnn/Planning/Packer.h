@@ -1,5 +1,4 @@
-//===- Packer.h - static offsets for buffers with lifetimes
-//-------------------------------------------------===//
+//===- Packer.h - static offsets for buffers with lifetimes ---------------===//
 
 #ifndef VDNN_PLANNING_PACKER_H
 #define VDNN_PLANNING_PACKER_H

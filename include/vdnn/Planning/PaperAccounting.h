@@ -1,5 +1,4 @@
-//===- PaperAccounting.h - the byte counts that the vDNN paper reports
-//---------------------------------------===//
+//===- PaperAccounting.h - the byte counts that the vDNN paper reports ----===//
 
 #ifndef VDNN_PLANNING_PAPERACCOUNTING_H
 #define VDNN_PLANNING_PAPERACCOUNTING_H

@@ -1,5 +1,4 @@
-//===- Policy.h - who decides what leaves the device
-//--------------------------------------------------------===//
+//===- Policy.h - who decides what leaves the device ----------------------===//
 
 #ifndef VDNN_PLANNING_POLICY_H
 #define VDNN_PLANNING_POLICY_H

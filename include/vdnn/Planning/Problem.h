@@ -1,5 +1,4 @@
-//===- Problem.h - what is to be planned: ops in order, tensors, links, budgets
-//-----------------------------===//
+//===- Problem.h - what is to be planned ----------------------------------===//
 //
 // The input of every planning algorithm, free of any IR, so that it can be
 // written by hand, fuzzed and benchmarked. Ops stand in execution order;
@@ -7,7 +6,7 @@
 // intervals of lib/Planning are on that axis, half-open. Sizes in bytes, times
 // in nanoseconds.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_PLANNING_PROBLEM_H
 #define VDNN_PLANNING_PROBLEM_H

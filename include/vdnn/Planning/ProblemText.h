@@ -1,5 +1,4 @@
-//===- ProblemText.h - problems and solutions as text
-//-------------------------------------------------------===//
+//===- ProblemText.h - problems and solutions as text ---------------------===//
 //
 // A form that people can read, write and diff, so that a plan that went wrong
 // becomes a test. One item per line, "#" begins a comment, tensors are %N and
@@ -26,7 +25,7 @@
 //
 // What is written reads back equal.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_PLANNING_PROBLEMTEXT_H
 #define VDNN_PLANNING_PROBLEMTEXT_H

@@ -1,5 +1,4 @@
-//===- Program.h - a solution as commands on streams, with addresses
-//----------------------------------------===//
+//===- Program.h - a solution as commands on streams, with addresses ------===//
 
 #ifndef VDNN_PLANNING_PROGRAM_H
 #define VDNN_PLANNING_PROGRAM_H

@@ -1,5 +1,4 @@
-//===- Solution.h - what was decided: kernels, residence, transfers
-//-----------------------------------------===//
+//===- Solution.h - what was decided: kernels, residence, transfers -------===//
 
 #ifndef VDNN_PLANNING_SOLUTION_H
 #define VDNN_PLANNING_SOLUTION_H

@@ -1,5 +1,4 @@
-//===- Statistics.h - what a program costs, by the cost model
-//-----------------------------------------------===//
+//===- Statistics.h - what a program costs, by the cost model -------------===//
 
 #ifndef VDNN_PLANNING_STATISTICS_H
 #define VDNN_PLANNING_STATISTICS_H

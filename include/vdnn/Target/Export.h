@@ -1,5 +1,4 @@
-//===- Export.h - a plan in the IR -> the schedule, and the weights beside it
-//---------------------------===//
+//===- Export.h - a plan in the IR to the schedule ------------------------===//
 
 #ifndef VDNN_TARGET_EXPORT_H
 #define VDNN_TARGET_EXPORT_H

@@ -1,5 +1,4 @@
-//===- Training.h - forward graph -> one training step
-//------------------------------------------------------===//
+//===- Training.h - forward graph -> one training step --------------------===//
 
 #ifndef VDNN_TRAINING_TRAINING_H
 #define VDNN_TRAINING_TRAINING_H

@@ -1,10 +1,9 @@
-//===- LowerToCommands.h - what vdnn-lower-to-commands does, in steps
-//-----------------------------------===//
+//===- LowerToCommands.h - what vdnn-lower-to-commands does, in steps -----===//
 //
 // For drivers that want to know more than a pass can say: the pass is
 // `lowerStep`, `checkBudgets`, `writePlan`.
 //
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_TRANSFORMS_LOWERTOCOMMANDS_H
 #define VDNN_TRANSFORMS_LOWERTOCOMMANDS_H

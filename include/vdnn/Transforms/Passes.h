@@ -1,10 +1,9 @@
-//===- Passes.h - the passes between one step and its plan
-//----------------------------------------------===//
+//===- Passes.h - the passes between one step and its plan ----------------===//
 //
 // Passes.td documents each pass. All are deterministic: the same module gives
 // the same module.
 //
-//===----------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_TRANSFORMS_PASSES_H
 #define VDNN_TRANSFORMS_PASSES_H

@@ -1,5 +1,4 @@
-//===- Conv.cpp - convolutions
-//----------------------------------------------===//
+//===- Conv.cpp - convolutions --------------------------------------------===//
 
 #include "Table.h"
 #include "Window.h"

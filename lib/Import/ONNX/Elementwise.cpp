@@ -1,5 +1,4 @@
-//===- Elementwise.cpp - arithmetic and activations, one table
-//--------------===//
+//===- Elementwise.cpp - arithmetic and activations, one table ------------===//
 
 #include "Fold.h"
 #include "Pointwise.h"

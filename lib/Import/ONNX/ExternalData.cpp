@@ -1,5 +1,4 @@
-//===- ExternalData.cpp - tensors whose bytes lie beside the model
-//----------===//
+//===- ExternalData.cpp - tensors whose bytes lie beside the model --------===//
 
 #include "ExternalData.h"
 

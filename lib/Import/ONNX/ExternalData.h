@@ -1,5 +1,4 @@
-//===- ExternalData.h - tensors whose bytes lie beside the model
-//------------===//
+//===- ExternalData.h - tensors whose bytes lie beside the model ----------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_EXTERNALDATA_H
 #define VDNN_LIB_IMPORT_ONNX_EXTERNALDATA_H

@@ -1,5 +1,4 @@
-//===- Fold.cpp - shape ops on constants
-//------------------------------------===//
+//===- Fold.cpp - shape ops on constants ----------------------------------===//
 
 #include "Fold.h"
 #include "Slicing.h"

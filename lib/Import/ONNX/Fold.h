@@ -1,5 +1,4 @@
-//===- Fold.h - nodes whose operands are known at import
-//--------------------===//
+//===- Fold.h - nodes whose operands are known at import ------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_FOLD_H
 #define VDNN_LIB_IMPORT_ONNX_FOLD_H

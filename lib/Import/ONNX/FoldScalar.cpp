@@ -1,5 +1,4 @@
-//===- FoldScalar.cpp - arithmetic on constants
-//-----------------------------===//
+//===- FoldScalar.cpp - arithmetic on constants ---------------------------===//
 
 #include "Fold.h"
 

@@ -1,5 +1,4 @@
-//===- HostTensor.cpp - a tensor whose values are known at import
-//-----------===//
+//===- HostTensor.cpp - a tensor whose values are known at import ---------===//
 
 #include "HostTensor.h"
 

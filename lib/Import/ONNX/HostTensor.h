@@ -1,5 +1,4 @@
-//===- HostTensor.h - a tensor whose values are known at import
-//-------------===//
+//===- HostTensor.h - a tensor whose values are known at import -----------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_HOSTTENSOR_H
 #define VDNN_LIB_IMPORT_ONNX_HOSTTENSOR_H

@@ -1,5 +1,4 @@
-//===- Importer.cpp - one model being imported
-//------------------------------===//
+//===- Importer.cpp - one model being imported ----------------------------===//
 
 #include "Importer.h"
 #include "Table.h"

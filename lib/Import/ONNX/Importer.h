@@ -1,5 +1,4 @@
-//===- Importer.h - one model being imported
-//--------------------------------===//
+//===- Importer.h - one model being imported ------------------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_IMPORTER_H
 #define VDNN_LIB_IMPORT_ONNX_IMPORTER_H

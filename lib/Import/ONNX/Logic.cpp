@@ -1,5 +1,4 @@
-//===- Logic.cpp - comparison, choice and conversion
-//------------------------===//
+//===- Logic.cpp - comparison, choice and conversion ----------------------===//
 
 #include "Fold.h"
 #include "Pointwise.h"

@@ -1,5 +1,4 @@
-//===- Loss.cpp - losses against class indices
-//------------------------------===//
+//===- Loss.cpp - losses against class indices ----------------------------===//
 
 #include "Pointwise.h"
 #include "Table.h"

@@ -1,5 +1,4 @@
-//===- MatMul.cpp - matrix products
-//-----------------------------------------===//
+//===- MatMul.cpp - matrix products ---------------------------------------===//
 
 #include "Pointwise.h"
 #include "Table.h"

@@ -1,5 +1,4 @@
-//===- Node.cpp - a node of the graph, as handlers see it
-//-------------------===//
+//===- Node.cpp - a node of the graph, as handlers see it -----------------===//
 
 #include "Node.h"
 

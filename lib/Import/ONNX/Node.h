@@ -1,5 +1,4 @@
-//===- Node.h - a node of the graph, as handlers see it
-//---------------------===//
+//===- Node.h - a node of the graph, as handlers see it -------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_NODE_H
 #define VDNN_LIB_IMPORT_ONNX_NODE_H

@@ -1,5 +1,4 @@
-//===- Norm.cpp - normalisation, softmax and dropout
-//------------------------===//
+//===- Norm.cpp - normalisation, softmax and dropout ----------------------===//
 
 #include "Pointwise.h"
 #include "Table.h"

@@ -1,5 +1,4 @@
-//===- Pointwise.cpp - elementwise ops as vdnn.pointwise
-//--------------------===//
+//===- Pointwise.cpp - elementwise ops as vdnn.pointwise ------------------===//
 
 #include "Pointwise.h"
 

@@ -1,5 +1,4 @@
-//===- Pointwise.h - elementwise ops as vdnn.pointwise
-//----------------------===//
+//===- Pointwise.h - elementwise ops as vdnn.pointwise --------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_POINTWISE_H
 #define VDNN_LIB_IMPORT_ONNX_POINTWISE_H

@@ -1,5 +1,4 @@
-//===- Proto.h - ONNX's messages, without the warnings of generated code
-//----===//
+//===- Proto.h - ONNX's messages, without the warnings of generated code --===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_PROTO_H
 #define VDNN_LIB_IMPORT_ONNX_PROTO_H

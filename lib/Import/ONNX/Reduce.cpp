@@ -1,5 +1,4 @@
-//===- Reduce.cpp - reductions over axes
-//------------------------------------===//
+//===- Reduce.cpp - reductions over axes ----------------------------------===//
 
 #include "Fold.h"
 #include "Pointwise.h"

@@ -1,5 +1,4 @@
-//===- Shape.cpp - shapes, constants and views
-//------------------------------===//
+//===- Shape.cpp - shapes, constants and views ----------------------------===//
 
 #include "Fold.h"
 #include "Pointwise.h"

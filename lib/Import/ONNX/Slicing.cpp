@@ -1,5 +1,4 @@
-//===- Slicing.cpp - parts of tensors and their joining
-//---------------------===//
+//===- Slicing.cpp - parts of tensors and their joining -------------------===//
 
 #include "Slicing.h"
 #include "Fold.h"

@@ -1,5 +1,4 @@
-//===- Slicing.h - what shape ops ask for, read and checked
-//-----------------===//
+//===- Slicing.h - what shape ops ask for, read and checked ---------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_SLICING_H
 #define VDNN_LIB_IMPORT_ONNX_SLICING_H

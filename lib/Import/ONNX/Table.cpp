@@ -1,5 +1,4 @@
-//===- Table.cpp - which ops can be imported, and by what
-//-------------------===//
+//===- Table.cpp - which ops can be imported, and by what -----------------===//
 
 #include "Table.h"
 

@@ -1,5 +1,4 @@
-//===- Table.h - which ops can be imported, and by what
-//---------------------===//
+//===- Table.h - which ops can be imported, and by what -------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_TABLE_H
 #define VDNN_LIB_IMPORT_ONNX_TABLE_H

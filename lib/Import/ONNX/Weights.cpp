@@ -1,5 +1,4 @@
-//===- Weights.cpp - initializers and the parameters made of them
-//-----------===//
+//===- Weights.cpp - initializers and the parameters made of them ---------===//
 
 #include "Importer.h"
 #include "Node.h"

@@ -1,5 +1,4 @@
-//===- Window.cpp - windows of convolutions and pools
-//-----------------------===//
+//===- Window.cpp - windows of convolutions and pools ---------------------===//
 
 #include "Window.h"
 

@@ -1,5 +1,4 @@
-//===- Window.h - windows of convolutions and pools
-//-------------------------===//
+//===- Window.h - windows of convolutions and pools -----------------------===//
 
 #ifndef VDNN_LIB_IMPORT_ONNX_WINDOW_H
 #define VDNN_LIB_IMPORT_ONNX_WINDOW_H

@@ -185,15 +185,11 @@ static bool isReducedPrecision(const EngineConfig &config,
           config.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
 }
 
-/// Codes for clusters of many blocks also take workspace by the number of
-/// clusters that the GPU holds at once, which cuDNN asks the GPU itself.
+/// With its workspace knob at 0 an engine takes workspace by the number of
+/// blocks that the GPU holds at once, for which cuDNN asks the GPU itself.
 static bool isExactWorkspace(const EngineConfig &config) {
-  auto knob = [&](cudnnBackendKnobType_t type) {
-    auto found = config.choice.knobs.find(type);
-    return found == config.choice.knobs.end() ? int64_t{1} : found->second;
-  };
-  return knob(CUDNN_KNOB_TYPE_TILE_CGA_M) * knob(CUDNN_KNOB_TYPE_TILE_CGA_N) <=
-         2;
+  auto knob = config.choice.knobs.find(CUDNN_KNOB_TYPE_WORKSPACE);
+  return knob == config.choice.knobs.end() || knob->second != 0;
 }
 
 /// cuDNN 9.19 computes wrong gradients of filters on this engine where the

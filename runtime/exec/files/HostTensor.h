@@ -1,5 +1,4 @@
-//===- HostTensor.h - a tensor in host memory, row major
-//----------------------------------------------------===//
+//===- HostTensor.h - a tensor in host memory, row major ------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_FILES_HOSTTENSOR_H
 #define VDNN_RUNTIME_EXEC_FILES_HOSTTENSOR_H

@@ -1,5 +1,4 @@
-//===- Npy.h - numpy's .npy files
-//---------------------------------------------------------------------------===//
+//===- Npy.h - numpy's .npy files -----------------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_FILES_NPY_H
 #define VDNN_RUNTIME_EXEC_FILES_NPY_H

@@ -1,11 +1,10 @@
-//===- OnnxTensor.cpp - the wire format of one message
-//------------------------------------------------------===//
+//===- OnnxTensor.cpp - the wire format of one message --------------------===//
 //
 // The runtime does without protobuf: a TensorProto is a dozen fields, and
 // reading them takes fewer lines than linking the library. Field numbers are
 // those of onnx.proto.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/files/OnnxTensor.h"
 

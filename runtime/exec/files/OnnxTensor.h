@@ -1,5 +1,4 @@
-//===- OnnxTensor.h - ONNX TensorProto files
-//----------------------------------------------------------------===//
+//===- OnnxTensor.h - ONNX TensorProto files ------------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_FILES_ONNXTENSOR_H
 #define VDNN_RUNTIME_EXEC_FILES_ONNXTENSOR_H

@@ -1,5 +1,4 @@
-//===- Safetensors.cpp - https://huggingface.co/docs/safetensors
-//--------------------------------------------===//
+//===- Safetensors.cpp - https://huggingface.co/docs/safetensors ----------===//
 
 #include "runtime/exec/files/Safetensors.h"
 

@@ -1,5 +1,4 @@
-//===- Safetensors.h - weights and checkpoints
-//--------------------------------------------------------------===//
+//===- Safetensors.h - weights and checkpoints ----------------------------===//
 
 #ifndef VDNN_RUNTIME_EXEC_FILES_SAFETENSORS_H
 #define VDNN_RUNTIME_EXEC_FILES_SAFETENSORS_H

@@ -1,5 +1,4 @@
-//===- Campaign.cpp - mutates a plan and compares checker and oracle
-//----------------------------------------------===//
+//===- Campaign.cpp - mutates a plan and compares checker and oracle ------===//
 
 #include "Campaign.h"
 

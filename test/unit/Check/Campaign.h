@@ -1,5 +1,4 @@
-//===- Campaign.h - mutates a plan and compares checker and oracle
-//-----------------------------------------------===//
+//===- Campaign.h - mutates a plan and compares checker and oracle --------===//
 
 #ifndef VDNN_TEST_UNIT_CHECK_CAMPAIGN_H
 #define VDNN_TEST_UNIT_CHECK_CAMPAIGN_H

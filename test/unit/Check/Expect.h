@@ -1,5 +1,4 @@
-//===- Expect.h - what the checker says of a plan
-//---------------------------------------------------------------===//
+//===- Expect.h - what the checker says of a plan -------------------------===//
 
 #ifndef VDNN_TEST_UNIT_CHECK_EXPECT_H
 #define VDNN_TEST_UNIT_CHECK_EXPECT_H

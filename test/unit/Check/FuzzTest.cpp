@@ -1,10 +1,9 @@
-//===- FuzzTest.cpp - damaged plans end in an error, never in a crash
-//----------------------------------------------===//
+//===- FuzzTest.cpp - damaged plans end in an error, never in a crash -----===//
 //
 // Seeded and short; meant for the build with AddressSanitizer and
 // UndefinedBehaviorSanitizer.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Expect.h"
 

@@ -4,7 +4,7 @@
 // Each test is named after the mechanism, builds the plan with the mistake,
 // which must be rejected, and without it, which must be accepted.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Expect.h"
 

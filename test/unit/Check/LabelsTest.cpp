@@ -1,5 +1,4 @@
-//===- LabelsTest.cpp - every invariant is documented, checked and tested
-//-----------------------------------------===//
+//===- LabelsTest.cpp - every invariant is documented, checked and tested -===//
 
 #include "gtest/gtest.h"
 

@@ -1,5 +1,4 @@
-//===- Mutate.cpp - small changes that may break a plan
-//--------------------------------------------------------===//
+//===- Mutate.cpp - small changes that may break a plan -------------------===//
 
 #include "Mutate.h"
 

@@ -1,5 +1,4 @@
-//===- Mutate.h - small changes that may break a plan
-//----------------------------------------------------------===//
+//===- Mutate.h - small changes that may break a plan ---------------------===//
 
 #ifndef VDNN_TEST_UNIT_CHECK_MUTATE_H
 #define VDNN_TEST_UNIT_CHECK_MUTATE_H

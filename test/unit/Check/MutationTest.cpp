@@ -1,5 +1,4 @@
-//===- MutationTest.cpp - the checker catches every harmful mutant
-//------------------------------------------------===//
+//===- MutationTest.cpp - the checker catches every harmful mutant --------===//
 
 #include "Campaign.h"
 #include "Expect.h"

@@ -1,5 +1,4 @@
-//===- Oracle.h - whether a plan can go wrong, found by running it
-//-----------------------------------------------===//
+//===- Oracle.h - whether a plan can go wrong, found by running it --------===//
 //
 // An abstract interpreter. Every byte carries the value it belongs to and its
 // place in that value; commands take time, so that copies and kernels overlap;
@@ -11,7 +10,7 @@
 //
 // It can prove harm, never harmlessness.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_CHECK_ORACLE_H
 #define VDNN_TEST_UNIT_CHECK_ORACLE_H

@@ -1,5 +1,4 @@
-//===- PlanBuilder.cpp - small plans that read like plans
-//------------------------------------------------------===//
+//===- PlanBuilder.cpp - small plans that read like plans -----------------===//
 
 #include "PlanBuilder.h"
 

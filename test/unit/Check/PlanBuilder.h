@@ -1,5 +1,4 @@
-//===- PlanBuilder.h - small plans that read like plans
-//--------------------------------------------------------===//
+//===- PlanBuilder.h - small plans that read like plans -------------------===//
 //
 //   PlanBuilder plan;
 //   plan.device("a", 64, 0);                   // tensor 'a' of 64 bytes and
@@ -10,7 +9,7 @@
 // Buffers are named; the part of a name before the first '.' is its tensor's.
 // Streams 'compute', 'd2h' and 'h2d' are there.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_CHECK_PLANBUILDER_H
 #define VDNN_TEST_UNIT_CHECK_PLANBUILDER_H

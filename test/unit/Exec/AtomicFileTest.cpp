@@ -1,5 +1,4 @@
-//===- AtomicFileTest.cpp - a process that dies leaves the old file
-//-----------------------------------------===//
+//===- AtomicFileTest.cpp - a process that dies leaves the old file -------===//
 
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/MappedFile.h"

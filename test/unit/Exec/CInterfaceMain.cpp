@@ -1,5 +1,4 @@
-//===- CInterfaceMain.cpp - a plan for CInterfaceTest.c
-//-----------------------------------------------------===//
+//===- CInterfaceMain.cpp - a plan for CInterfaceTest.c -------------------===//
 
 #include "ToyPlan.h"
 

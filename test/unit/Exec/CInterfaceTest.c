@@ -1,16 +1,18 @@
-/*===- CInterfaceTest.c - vdnn.h is C, and enough to train ----------------------------------------------------===*/
+/*===- CInterfaceTest.c - vdnn.h is C, and enough to train
+ * ----------------------------------------------------===*/
 
 #include "runtime/exec/vdnn.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define EXPECT(condition)                                                                                              \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, vdnn_error());                                \
-      return 1;                                                                                                        \
-    }                                                                                                                  \
+#define EXPECT(condition)                                                      \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition,       \
+              vdnn_error());                                                   \
+      return 1;                                                                \
+    }                                                                          \
   } while (0)
 
 /* Whether the head of a .safetensors file has this text. */
@@ -25,8 +27,9 @@ static int hasSeed(const char *path, const char *text) {
   return count > 8 && strstr(head + 8, text) != NULL;
 }
 
-/* Called by CInterfaceMain.cpp with a plan of a parameter `w` and the input `x`, four floats each, which computes
- * loss = sum(x + w) and w = w - rate * (x + w). */
+/* Called by CInterfaceMain.cpp with a plan of a parameter `w` and the input
+ * `x`, four floats each, which computes loss = sum(x + w) and w = w - rate * (x
+ * + w). */
 int testCInterface(const char *plan, const char *weights) {
   EXPECT(!vdnn_load("absent.vdnn", NULL));
   EXPECT(strstr(vdnn_error(), "absent.vdnn"));
@@ -78,7 +81,8 @@ int testCInterface(const char *plan, const char *weights) {
     EXPECT(run);
     EXPECT(vdnn_save(run, weights) == 0);
     vdnn_destroy(run);
-    EXPECT(hasSeed(weights, other == 1 ? "\"vdnn.seed\":\"0\"" : "\"vdnn.seed\":\"3\""));
+    EXPECT(hasSeed(weights,
+                   other == 1 ? "\"vdnn.seed\":\"0\"" : "\"vdnn.seed\":\"3\""));
   }
 
   options.resume = NULL;

@@ -1,5 +1,4 @@
-//===- ExecutorTest.cpp - what is submitted, in which order, and what is refused
-//----------------------------===//
+//===- ExecutorTest.cpp - what is submitted and refused -------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"

@@ -1,5 +1,4 @@
-//===- FakeDevice.h - a device in memory that logs what it is asked to do
-//-----------------------------------===//
+//===- FakeDevice.h - a device in memory that logs what it is asked to do -===//
 
 #ifndef VDNN_TEST_UNIT_EXEC_FAKEDEVICE_H
 #define VDNN_TEST_UNIT_EXEC_FAKEDEVICE_H

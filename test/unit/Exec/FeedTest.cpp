@@ -1,5 +1,4 @@
-//===- FeedTest.cpp - which samples each step gets
-//----------------------------------------------------------===//
+//===- FeedTest.cpp - which samples each step gets ------------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"

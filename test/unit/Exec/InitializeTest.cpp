@@ -1,5 +1,4 @@
-//===- InitializeTest.cpp - what persistent tensors start with
-//----------------------------------------------===//
+//===- InitializeTest.cpp - what persistent tensors start with ------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"

@@ -1,5 +1,4 @@
-//===- LayoutTest.cpp - row major and back; conversions of elements
-//-----------------------------------------===//
+//===- LayoutTest.cpp - row major and back; conversions of elements -------===//
 
 #include "runtime/exec/Layout.h"
 #include "runtime/exec/files/HostTensor.h"

@@ -1,11 +1,10 @@
-//===- MutationTest.cpp - broken files end in an error or in a sound tensor
-//---------------------------------===//
+//===- MutationTest.cpp - broken files ------------------------------------===//
 //
 // Seeded mutations of sound files: bits flipped, bytes replaced by telling
 // ones, cut off, doubled. Whatever a reader accepts must lie within the file
 // and have the bytes of its shape; the sanitizers of the build see the rest.
 //
-//===---------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "TestFiles.h"
 

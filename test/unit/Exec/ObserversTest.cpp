@@ -1,5 +1,4 @@
-//===- ObserversTest.cpp - debug modes
-//----------------------------------------------------------------------===//
+//===- ObserversTest.cpp - debug modes ------------------------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"

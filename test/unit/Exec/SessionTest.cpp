@@ -1,5 +1,4 @@
-//===- SessionTest.cpp - runs, checkpoints, resumption
-//------------------------------------------------------===//
+//===- SessionTest.cpp - runs, checkpoints, resumption --------------------===//
 
 #include "FakeDevice.h"
 #include "ToyPlan.h"

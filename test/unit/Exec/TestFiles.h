@@ -1,5 +1,4 @@
-//===- TestFiles.h - sound files in memory
-//------------------------------------------------------------------===//
+//===- TestFiles.h - sound files in memory --------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_EXEC_TESTFILES_H
 #define VDNN_TEST_UNIT_EXEC_TESTFILES_H

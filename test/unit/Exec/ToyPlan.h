@@ -1,5 +1,4 @@
-//===- ToyPlan.h - a small plan that trains
-//-----------------------------------------------------------------===//
+//===- ToyPlan.h - a small plan that trains -------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_EXEC_TOYPLAN_H
 #define VDNN_TEST_UNIT_EXEC_TOYPLAN_H

@@ -1,5 +1,4 @@
-//===- ExternalDataTest.cpp - weights beside the model
-//----------------------===//
+//===- ExternalDataTest.cpp - weights beside the model --------------------===//
 
 #include "Support.h"
 

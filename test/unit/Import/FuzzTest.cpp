@@ -1,5 +1,4 @@
-//===- FuzzTest.cpp - damaged models end in an error or in a valid module
-//---===//
+//===- FuzzTest.cpp - damaged models end in an error or in a valid module -===//
 
 #include "Support.h"
 

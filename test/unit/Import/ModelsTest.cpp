@@ -1,5 +1,4 @@
-//===- ModelsTest.cpp - whole models: time, and what is left in the graph
-//---===//
+//===- ModelsTest.cpp - whole models: time, and what is left in the graph -===//
 
 #include "Support.h"
 

@@ -1,5 +1,4 @@
-//===- Support.h - importing in tests
-//---------------------------------------===//
+//===- Support.h - importing in tests -------------------------------------===//
 
 #ifndef VDNN_TEST_UNIT_IMPORT_SUPPORT_H
 #define VDNN_TEST_UNIT_IMPORT_SUPPORT_H

@@ -1,5 +1,4 @@
-//===- Instances.h - packing instances from files and seeds
-//-------------------------------------------------===//
+//===- Instances.h - packing instances from files and seeds ---------------===//
 
 #ifndef VDNN_TEST_UNIT_PLANNING_INSTANCES_H
 #define VDNN_TEST_UNIT_PLANNING_INSTANCES_H

@@ -1,5 +1,4 @@
-//===- Oracle.cpp - runs a program in hostile orders and compares every value
-//--------------------------------===//
+//===- Oracle.cpp - runs a program in hostile orders ----------------------===//
 
 #include "Oracle.h"
 

@@ -1,5 +1,4 @@
-//===- Oracle.h - runs a program in hostile orders and compares every value
-//----------------------------------===//
+//===- Oracle.h - runs a program in hostile orders ------------------------===//
 
 #ifndef VDNN_TEST_UNIT_PLANNING_ORACLE_H
 #define VDNN_TEST_UNIT_PLANNING_ORACLE_H

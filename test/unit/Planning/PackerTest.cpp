@@ -1,5 +1,4 @@
-//===- PackerTest.cpp - packings are valid, near the bound and repeatable
-//-----------------------------------===//
+//===- PackerTest.cpp - packings are valid, near the bound and repeatable -===//
 
 #include "Instances.h"
 

@@ -1,5 +1,4 @@
-//===- PaperAccountingTest.cpp - the byte counts of the vDNN paper for VGG
-//----------------------------------===//
+//===- PaperAccountingTest.cpp - the vDNN paper's byte counts -------------===//
 
 #include "Vgg.h"
 

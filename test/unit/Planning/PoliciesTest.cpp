@@ -1,5 +1,4 @@
-//===- PoliciesTest.cpp - the policies of the vDNN paper
-//----------------------------------------------------===//
+//===- PoliciesTest.cpp - the policies of the vDNN paper ------------------===//
 
 #include "RandomProblems.h"
 #include "Vgg.h"

@@ -1,5 +1,4 @@
-//===- ProblemTest.cpp - ill-formed problems and solutions are named
-//-----------------------------------------===//
+//===- ProblemTest.cpp - ill-formed problems and solutions are named ------===//
 
 #include "RandomProblems.h"
 #include "Vgg.h"

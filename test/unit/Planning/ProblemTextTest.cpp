@@ -1,5 +1,4 @@
-//===- ProblemTextTest.cpp - problems and solutions survive being text
-//---------------------------------------===//
+//===- ProblemTextTest.cpp - problems and solutions survive being text ----===//
 
 #include "RandomProblems.h"
 #include "Vgg.h"

@@ -1,5 +1,4 @@
-//===- RandomProblems.cpp - training steps and solutions from a seed
-//----------------------------------------===//
+//===- RandomProblems.cpp - training steps and solutions from a seed ------===//
 
 #include "RandomProblems.h"
 

@@ -1,5 +1,4 @@
-//===- RandomProblems.h - training steps and solutions from a seed
-//------------------------------------------===//
+//===- RandomProblems.h - training steps and solutions from a seed --------===//
 
 #ifndef VDNN_TEST_UNIT_PLANNING_RANDOMPROBLEMS_H
 #define VDNN_TEST_UNIT_PLANNING_RANDOMPROBLEMS_H

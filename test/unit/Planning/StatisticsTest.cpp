@@ -1,5 +1,4 @@
-//===- StatisticsTest.cpp - predictions agree with counting by hand
-//------------------------------------------===//
+//===- StatisticsTest.cpp - predictions agree with counting by hand -------===//
 
 #include "RandomProblems.h"
 #include "Vgg.h"

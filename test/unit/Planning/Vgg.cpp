@@ -1,5 +1,4 @@
-//===- Vgg.cpp - the VGG networks of the vDNN paper as problems
-//---------------------------------------------===//
+//===- Vgg.cpp - the VGG networks of the vDNN paper as problems -----------===//
 
 #include "Vgg.h"
 

@@ -1,5 +1,4 @@
-//===- Vgg.h - the VGG networks of the vDNN paper as problems
-//-----------------------------------------------===//
+//===- Vgg.h - the VGG networks of the vDNN paper as problems -------------===//
 
 #ifndef VDNN_TEST_UNIT_PLANNING_VGG_H
 #define VDNN_TEST_UNIT_PLANNING_VGG_H

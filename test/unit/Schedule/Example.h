@@ -1,5 +1,4 @@
-//===- Example.h - a small schedule with something in every table
-//-------------------------------------------------===//
+//===- Example.h - a small schedule with something in every table ---------===//
 
 #ifndef VDNN_TEST_UNIT_SCHEDULE_EXAMPLE_H
 #define VDNN_TEST_UNIT_SCHEDULE_EXAMPLE_H

@@ -1,5 +1,4 @@
-//===- LoadTest.cpp - reading and writing schedules
-//----------------------------------------------------------------===//
+//===- LoadTest.cpp - reading and writing schedules -----------------------===//
 
 #include "Example.h"
 

@@ -1,5 +1,4 @@
-//===- ValidateTest.cpp - structural soundness, attributes and sizes
-//------------------------------------------------===//
+//===- ValidateTest.cpp - structural soundness, attributes and sizes ------===//
 
 #include "Example.h"
 

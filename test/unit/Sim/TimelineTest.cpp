@@ -1,5 +1,4 @@
-//===- TimelineTest.cpp - against schedules worked out by hand
-//----------------------------------------------===//
+//===- TimelineTest.cpp - against schedules worked out by hand ------------===//
 
 #include "runtime/sim/Timeline.h"
 
