@@ -9,7 +9,7 @@ stages=("$@")
 [ ${#stages[@]} -gt 0 ] || stages=(format tidy build unit onnx e2e asan fuzz tsan)
 jobs=$(nproc)
 
-sources() { git ls-files '*.cpp' '*.h'; }
+sources() { git ls-files '*.cpp' '*.h' '*.cu' '*.cuh'; }
 
 stage_format() { sources | xargs clang-format-19 --dry-run --Werror; }
 
