@@ -5,6 +5,7 @@
 #include "runtime/exec/Executor.h"
 #include "runtime/exec/Observers.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -39,7 +40,8 @@ void makePointwise(schedule::KernelT &kernel, const char *code,
 /// itself (its maximum with itself).
 schedule::ScheduleT makeCpuPlan() {
   schedule::ScheduleT plan = test::makeToyPlan();
-  plan.target->fingerprint = rt::createCpuDevice(1)->fingerprint();
+  std::unique_ptr<rt::Device> cpu = rt::createCpuDevice(1);
+  plan.target->fingerprint = cpu->fingerprint();
   makePointwise(*plan.kernels[0], "addf", {0, 1}, 2);
   plan.kernels[1]->kind = "reduce";
   plan.kernels[1]->attributes.push_back(attribute("kind", "sum"));
@@ -49,9 +51,20 @@ schedule::ScheduleT makeCpuPlan() {
   plan.types.back()->shape = {1};
   schedule::Operand &sum = plan.commands[10]->writes[0];
   sum = {sum.buffer(), static_cast<uint32_t>(plan.types.size() - 1)};
+  // A cpu wants each buffer at a multiple of its alignment; what shares bytes
+  // in the toy plan starts at the same offset there, and still does.
+  const uint64_t alignment = cpu->alignment();
+  for (auto &buffer : plan.buffers) {
+    if (buffer->arena == schedule::Arena::Device) {
+      buffer->offset *= alignment;
+      plan.device_arena =
+          std::max(plan.device_arena, buffer->offset + buffer->bytes);
+    }
+  }
   auto workspace = std::make_unique<schedule::BufferT>();
   workspace->name = "workspace";
-  workspace->offset = 64;
+  workspace->offset =
+      (plan.device_arena + alignment - 1) / alignment * alignment;
   workspace->bytes = 4096;
   workspace->alignment = 64;
   plan.device_arena = workspace->offset + workspace->bytes;
