@@ -21,11 +21,11 @@ def parser(description):
 
 
 class Tools:
-    """The two command-line tools of a build."""
+    """The command-line tools of a build; `names`: those that must be there."""
 
-    def __init__(self, build_dir):
+    def __init__(self, build_dir, names=("vdnn-opt", "vdnn-run")):
         self.bin = build_dir / "bin"
-        for name in ("vdnn-opt", "vdnn-run"):
+        for name in names:
             if not (self.bin / name).exists():
                 sys.exit(f"'{self.bin / name}' does not exist; build the project, or name its build folder with --build-dir")
 

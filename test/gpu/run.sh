@@ -1,18 +1,23 @@
 #!/usr/bin/env bash
-# Tests the CUDA backend on a machine with an NVIDIA GPU (sm_90), in less than nine minutes.
-#   test/gpu/run.sh                        build in build-gpu/, then every stage
-#   test/gpu/run.sh STAGE ...              build, then some stages: conformance sanitize
+# Tests the CUDA backend on a machine with an NVIDIA GPU (sm_90); each stage takes less than nine minutes.
+#   test/gpu/run.sh                        build in build-gpu/, then the stages conformance and sanitize; with plans, train and time too
+#   test/gpu/run.sh STAGE ...              build, then some stages: conformance sanitize train time
 #   test/gpu/run.sh --build-dir DIR ...    run what DIR holds already: binaries made on another machine will do
+#   test/gpu/run.sh --plans DIR ...        plans for the stages train and time, from test/gpu/make_plans.py
 # A stage that fails does not keep the others from running. The exit status is 0 if none failed.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
 build=
+plans=
 stages=()
 while [ $# -gt 0 ]; do
   case $1 in
     --build-dir)
       build=${2:?--build-dir needs a folder}
+      shift ;;
+    --plans)
+      plans=${2:?--plans needs a folder}
       shift ;;
     -*)
       echo "error: unknown option '$1'; the options are at the top of $0" >&2
@@ -21,10 +26,15 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#stages[@]} -gt 0 ] || stages=(conformance sanitize)
+[ ${#stages[@]} -gt 0 ] || stages=(conformance sanitize ${plans:+train time})
 for stage in "${stages[@]}"; do
   case $stage in
     conformance | sanitize) ;;
+    train | time)
+      if [ -z "$plans" ]; then
+        echo "error: the stage '$stage' needs plans; make them with test/gpu/make_plans.py and give the folder with --plans" >&2
+        exit 2
+      fi ;;
     *)
       echo "error: unknown stage '$stage'; the stages are at the top of $0" >&2
       exit 2 ;;
@@ -120,6 +130,16 @@ stage_sanitize() {
   fi
   grep -E '^=========|^\[  FAILED  \]' "$log" | head -n 60
   return 1
+}
+
+# Training, gradients and equal bits; what is printed stays in the log too.
+stage_train() {
+  timeout 560 python3 test/gpu/train.py --build-dir "$build" --plans "$plans" 2>&1 | tee "$logs/train.txt"
+}
+
+# The time of a step beside PyTorch's, as a table and as JSON.
+stage_time() {
+  timeout 560 python3 test/gpu/step_time.py --build-dir "$build" --plans "$plans" --output "$logs/time.json" 2>&1 | tee "$logs/time.txt"
 }
 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || echo "there is no nvidia-smi" >&2

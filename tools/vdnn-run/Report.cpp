@@ -4,6 +4,7 @@
 
 #include "runtime/support/Format.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -39,6 +40,20 @@ int64_t RunReport::meanStepNs() const {
   auto first = stepNs.begin() + (stepNs.size() > 1 ? 1 : 0);
   return std::accumulate(first, stepNs.end(), int64_t{0}) /
          (stepNs.end() - first);
+}
+
+int64_t RunReport::medianStepNs() const {
+  constexpr size_t kWarmUp = 3;
+  if (stepNs.empty()) {
+    return 0;
+  }
+  std::vector<int64_t> times(stepNs.begin() + static_cast<ptrdiff_t>(std::min(
+                                                  kWarmUp, stepNs.size() - 1)),
+                             stepNs.end());
+  std::sort(times.begin(), times.end());
+  size_t middle = times.size() / 2;
+  return times.size() % 2 == 1 ? times[middle]
+                               : (times[middle - 1] + times[middle]) / 2;
 }
 
 std::string toText(const schedule::ScheduleT &schedule,
@@ -96,9 +111,16 @@ std::string toJson(const schedule::ScheduleT &schedule,
       {"first_step", report.firstStep},
       {"steps", report.stepNs.size()},
       {"mean_step_ns", report.meanStepNs()},
+      {"median_step_ns", report.medianStepNs()},
       {"step_ns", report.stepNs},
       {"losses", report.losses},
       {"interrupted", report.interrupted}};
+  if (schedule.summary) {
+    json["predicted_step_ns"] = schedule.summary->predicted_step_ns;
+  }
+  if (report.deviceBytesInUse > 0) {
+    json["device_bytes_in_use"] = report.deviceBytesInUse;
+  }
   if (report.right) {
     json["accuracy"] = static_cast<double>(*report.right) /
                        static_cast<double>(*report.labelled);

@@ -34,10 +34,17 @@ struct RunReport {
   std::optional<uint64_t> labelled;
   std::string saved; ///< the last checkpoint's path
   bool interrupted = false;
+  /// Of the whole device, whoever uses it, after the last step; 0: not known.
+  uint64_t deviceBytesInUse = 0;
 
   /// Mean time of a step, without the first one, which warms caches up; 0 where
   /// none was run.
   int64_t meanStepNs() const;
+
+  /// Median time of a step, without the first three, which load code and
+  /// capture the step; of the last one where there are no more. 0 where none
+  /// was run.
+  int64_t medianStepNs() const;
 };
 
 std::string toText(const schedule::ScheduleT &schedule,

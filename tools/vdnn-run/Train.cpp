@@ -221,6 +221,7 @@ Status Run::steps() {
   }
   progress_.finish();
   report_.interrupted = interrupted();
+  report_.deviceBytesInUse = session_.executor().device().memory().usedBytes;
   return {};
 }
 

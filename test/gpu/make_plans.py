@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Makes the plans that the stages train and time of run.sh run on a GPU. Needs the compiler, no GPU.
+
+    make_plans.py --output DIR [group ...]
+
+Groups (default: all): digits, gradients and bits are for the stage train, time is for the stage time. Each writes its plans and GROUP.json, which
+says what they are. With measured times the plans of time are made again once they were profiled where the GPU is:
+
+    vdnn-profile DIR/resnet50-b256-tf32-none.vdnn -o resnet50.json
+    make_plans.py --output DIR --profile resnet50.json -- time
+"""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import digits_data  # noqa: E402
+import digits_runs  # noqa: E402
+import tools  # noqa: E402
+from decision_names import decision_names  # noqa: E402
+
+# Network: batch.
+GRADIENTS = {"resnet50": 8, "vgg16": 2, "alexnet": 4, "googlenet": 4, "overfeat": 2}
+TRAINING = ("--loss=cross_entropy", "--momentum=0.9", "--weight-decay=1e-4")
+# Network, batch, precision, policy.
+TIMED = (("resnet50", 256, "tf32", "none"), ("resnet50", 256, "fp32", "none"), ("vgg16", 256, "tf32", "none"), ("vgg16", 256, "fp32", "none"),
+         ("vgg16", 256, "fp32", "all"), ("vgg16", 256, "fp32", "conv"), ("alexnet", 512, "tf32", "none"), ("googlenet", 256, "tf32", "none"))
+
+
+class Maker:
+    def __init__(self, options):
+        self.options = options
+        self.tools = tools.Tools(options.build_dir, ("vdnn-opt",))
+        self.output = options.output
+        self.output.mkdir(parents=True, exist_ok=True)
+
+    def plan(self, name, network, *arguments, precision="fp32", profile=None):
+        """The plan's file name, and its summary."""
+        target = [f"--device={profile or self.options.device}"]
+        if self.options.device == "cuda":
+            target.append(f"--precision={precision}")
+        summary = self.tools.plan(self.options.models / f"{network}.onnx", self.output / f"{name}.vdnn", *target, *arguments)
+        print(f"  {name}: {summary['device_bytes'] / 2**20:.2f} MiB, predicted {summary['step_ns'] / 1e6:.3f} ms", flush=True)
+        return f"{name}.vdnn", summary
+
+    def write(self, group, content):
+        (self.output / f"{group}.json").write_text(json.dumps(content, indent=1) + "\n")
+
+    def networks(self, wanted):
+        """Those whose models are there."""
+        for network in wanted:
+            if (self.options.models / f"{network}.onnx").exists():
+                yield network
+            else:
+                print(f"  there is no {network}.onnx in '{self.options.models}': left out")
+
+    def digits(self):
+        data = self.output / "digits"
+        data.mkdir(exist_ok=True)
+        digits_data.write(data)
+        infer, _ = self.plan("digits-infer", "digits", f"--batch={digits_runs.TEST_BATCH}")
+        plans, smallest = [], None
+        for policy in ("none", "all", "conv"):
+            for sync in ("event", "layer"):
+                how = (f"--policy={policy}", f"--sync={sync}")
+                plan, summary = self.plan(f"digits-{policy}-{sync}", "digits", *digits_runs.STEP, *how)
+                plans.append({"plan": plan, "what": f"{policy}, {sync}"})
+                if smallest is None or summary["device_bytes"] < smallest[1]:
+                    smallest = how, summary["device_bytes"]
+        how, budget = smallest
+        plan, _ = self.plan("digits-tight", "digits", *digits_runs.STEP, *how, f"--budget={budget}")
+        plans.append({"plan": plan, "what": f"within {budget} bytes"})
+        self.write("digits", {"infer": infer, "plans": plans})
+
+    def gradients(self):
+        import steps  # PyTorch, which only this group needs
+
+        result = []
+        for network in self.networks(GRADIENTS):
+            relus, pools = decision_names(self.options.models / f"{network}.onnx")
+            for precision in ("fp32", "tf32") if self.options.device == "cuda" else ("fp32",):
+                plan, _ = self.plan(f"{network}-gradients-{precision}", network, f"--batch={GRADIENTS[network]}", *steps.STEP, precision=precision)
+                result.append({"plan": plan, "network": network, "batch": GRADIENTS[network], "precision": precision, "relus": relus,
+                               "pools": pools})
+        self.write("gradients", result)
+
+    def bits(self):
+        plans = []
+        for network in self.networks(["resnet50"]):
+            for policy in ("none", "all", "conv"):
+                plan, _ = self.plan(f"{network}-b32-{policy}", network, "--batch=32", *TRAINING, f"--policy={policy}")
+                plans.append({"plan": plan, "what": f"{network}, batch 32, {policy}"})
+        self.write("bits", plans)
+
+    def time(self):
+        profile = self.merged_profile()
+        available = set(self.networks(dict.fromkeys(network for network, *_ in TIMED)))
+        result = []
+        for network, batch, precision, policy in TIMED:
+            if network not in available or (self.options.device == "cpu" and precision != "fp32"):
+                continue
+            batch = self.options.batch or batch
+            name = f"{network}-b{batch}-{precision}-{policy}"
+            plan, _ = self.plan(name, network, f"--batch={batch}", *TRAINING, f"--policy={policy}", precision=precision, profile=profile)
+            result.append({"plan": plan, "name": name, "network": network, "batch": batch, "precision": precision})
+        self.write("time", result)
+
+    def merged_profile(self):
+        """One profile that holds the kernels of all."""
+        merged = None
+        for path in self.options.profile:
+            profile = json.loads(path.read_text())
+            if merged is None:
+                merged = profile
+            elif merged["fingerprint"] != profile["fingerprint"]:
+                sys.exit(f"'{path}' was measured with '{profile['fingerprint']}', '{self.options.profile[0]}' with '{merged['fingerprint']}'; "
+                         "give profiles of one device and its libraries")
+            else:
+                merged["kernels"].update(profile["kernels"])
+                merged["overhead_bytes"] = max(merged["overhead_bytes"], profile["overhead_bytes"])
+        if merged is None:
+            return None
+        path = self.output / "profile.json"
+        path.write_text(json.dumps(merged))
+        return path
+
+
+GROUPS = ("digits", "gradients", "bits", "time")
+
+
+def main():
+    parser = tools.parser(__doc__)
+    parser.add_argument("groups", nargs="*", metavar="group")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the plans")
+    parser.add_argument("--models", type=Path, default=tools.MODELS, help="folder of the .onnx files; those that it lacks are left out")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try the stages where there is no GPU")
+    parser.add_argument("--profile", type=Path, nargs="+", default=[], help="plan the group time from measured times")
+    parser.add_argument("--batch", type=int, help="of the group time, instead of each plan's own")
+    options = parser.parse_args()
+    unknown = set(options.groups) - set(GROUPS)
+    if unknown:
+        sys.exit(f"unknown group '{unknown.pop()}'; expected some of {', '.join(GROUPS)}")
+    maker = Maker(options)
+    for group in options.groups or GROUPS:
+        print(f"{group}:", flush=True)
+        getattr(maker, group)()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Times the plans of make_plans.py's group time, and beside each PyTorch's step on the same GPU (bench/torch_peer.py). Prints a table.
+
+Bytes are those of the whole device in use after the last step, of whatever kind, so nothing else should run there. vdnn-run's step includes copying the
+images from the host and reading the loss; PyTorch's images lie on the device. In fp32 PyTorch's eager step is the faster of both layouts.
+Predicted is what the plan says of its own step, and the error is relative to what was measured.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import tools  # noqa: E402
+
+PEERS = ("eager", "compile")
+
+
+class Peers:
+    """PyTorch's steps, each measured once in a process of its own."""
+
+    def __init__(self, options):
+        self.options = options
+        self.deadline = time.monotonic() + options.seconds
+        self.results = {}
+        self.notes = []
+
+    def measure(self, entry, peer):
+        """The measured step, or None where there was no time or PyTorch failed."""
+        layouts = ("channels_last", "contiguous") if peer == "eager" and entry["precision"] == "fp32" else ("channels_last",)
+        found = [result for layout in layouts if (result := self.one(entry, peer, layout))]
+        return min(found, key=lambda result: result["median_ms"], default=None)
+
+    def one(self, entry, peer, layout):
+        key = entry["network"], entry["batch"], entry["precision"], peer, layout
+        if key not in self.results:
+            self.results[key] = self.run(*key)
+        return self.results[key]
+
+    def run(self, network, batch, precision, peer, layout):
+        what = f"{network}, batch {batch}, {precision}, {peer}, {layout}"
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            self.notes.append(f"{what}: no time left (--seconds)")
+            return None
+        command = [sys.executable, str(tools.ROOT / "bench" / "torch_peer.py"), "--network", network, "--batch", str(batch), "--precision",
+                   precision, "--peer", peer, "--layout", layout, "--steps", str(self.options.peer_steps), "--device", self.options.device]
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, timeout=left)
+        except subprocess.TimeoutExpired:
+            self.notes.append(f"{what}: stopped, no time left (--seconds)")
+            return None
+        if result.returncode != 0:
+            self.notes.append(f"{what}: PyTorch failed: {result.stderr.strip().splitlines()[-1:]}")
+            return None
+        return json.loads(result.stdout.splitlines()[-1])
+
+
+def our_time(build, options, entry):
+    """vdnn-run's report; None and its words where it failed."""
+    result = build.run("vdnn-run", options.plans / entry["plan"], "--steps", options.steps, "--report", "json", check=False)
+    if result.returncode != 0:
+        return None, f"{entry['name']}: {result.stderr.strip()}"
+    report = json.loads(result.stdout)
+    kept = ("median_step_ns", "predicted_step_ns", "device_bytes_in_use", "device_arena_bytes", "host_arena_bytes", "bytes_to_host_per_step",
+            "bytes_to_device_per_step")
+    times = sorted(report["step_ns"][3:] or report["step_ns"])
+    return {**{key: report[key] for key in kept if key in report}, "fastest_ns": times[0], "slowest_ns": times[-1]}, None
+
+
+HEADER = ("plan", "ms", "predicted", "error", *PEERS, *(f"/{peer}" for peer in PEERS), "GiB", *(f"{peer} GiB" for peer in PEERS))
+
+
+def cells(row):
+    """A line of the table; what was not measured is '-'."""
+    ours = row["ours"]
+
+    def number(value, form):
+        return "-" if value is None else format(value, form)
+
+    def gib(value):
+        return number(None if value is None else value / 2**30, ".2f")
+
+    ms = ours["median_step_ns"] / 1e6 if ours else None
+    predicted = ours["predicted_step_ns"] / 1e6 if ours and ours.get("predicted_step_ns") else None
+    peers = [row[peer]["median_ms"] if row.get(peer) else None for peer in PEERS]
+    return [row["name"], number(ms, ".2f"), number(predicted, ".2f"), number(predicted / ms - 1 if ms and predicted else None, "+.0%"),
+            *(number(peer, ".2f") for peer in peers), *(number(ms / peer if ms and peer else None, ".3f") for peer in peers),
+            gib(ours.get("device_bytes_in_use") if ours else None), *(gib((row.get(peer) or {}).get("bytes_in_use")) for peer in PEERS)]
+
+
+def print_table(rows):
+    table = [HEADER, *(cells(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table)]
+    for line in table:
+        print("  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:]))]))
+
+
+def main():
+    parser = tools.parser(__doc__)
+    parser.add_argument("names", nargs="*", metavar="plan", help="whose names begin so (default: all)")
+    parser.add_argument("--plans", type=Path, required=True, help="what make_plans.py wrote")
+    parser.add_argument("--output", type=Path, help="the same as JSON")
+    parser.add_argument("--steps", type=int, default=30, help="of vdnn-run; the first three do not count")
+    parser.add_argument("--peer-steps", type=int, default=20, help="of PyTorch, after warm-up")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=PEERS, help="what to compare with (default: all)")
+    parser.add_argument("--seconds", type=float, default=480, help="no step of PyTorch is measured after them")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try the script, with plans made for it")
+    options = parser.parse_args()
+    source = options.plans / "time.json"
+    if not source.exists():
+        sys.exit(f"there is no '{source}'; make it with make_plans.py --output {options.plans} time")
+    entries = [entry for entry in json.loads(source.read_text()) if not options.names or entry["name"].startswith(tuple(options.names))]
+    if not entries:
+        sys.exit(f"no plan of '{source}' has a name that begins with one of: {' '.join(options.names)}")
+    build = tools.Tools(options.build_dir, ("vdnn-run",))
+    peers, rows, problems = Peers(options), [], []
+
+    def write():
+        if options.output:
+            options.output.write_text(json.dumps({"rows": rows, "notes": peers.notes}, indent=1) + "\n")
+
+    for entry in entries:
+        ours, problem = our_time(build, options, entry)
+        problems += [problem] if problem else []
+        rows.append({**entry, "ours": ours})
+        write()
+    # Peer by peer, so that what takes long to compile is what is left out.
+    for peer in options.peers:
+        for row in rows:
+            row[peer] = peers.measure(row, peer)
+            write()
+    print_table(rows)
+    for note in peers.notes:
+        print(f"note: {note}")
+    tools.fail_if(problems, f"{len(rows)} plans timed")
+
+
+if __name__ == "__main__":
+    main()
