@@ -118,9 +118,7 @@ public:
       return candidates.error();
     }
     for (const rt::KernelCandidate &candidate : *candidates) {
-      // Without the device nobody knows what the others need.
-      if (candidate.exactWorkspace &&
-          (reducedPrecision || !candidate.reducedPrecision)) {
+      if (reducedPrecision || !candidate.reducedPrecision) {
         result.push_back(makeCandidate(op, candidate, result.size()));
       }
     }

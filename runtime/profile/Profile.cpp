@@ -17,12 +17,6 @@ constexpr uint64_t kAlignment = 256;
 /// Work of one measurement: long beside the clock's grain and a launch.
 constexpr int64_t kWorkNs = 2'000'000;
 constexpr uint32_t kCompute = 0;
-/// What a candidate without an exact workspace may take beside what it said.
-constexpr uint64_t kSlack = uint64_t{256} << 20;
-
-uint64_t workspaceLimit(const KernelCandidate &candidate) {
-  return candidate.workspaceBytes + (candidate.exactWorkspace ? 0 : kSlack);
-}
 
 uint64_t align(uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -179,12 +173,12 @@ private:
     schedule::KernelT kernel = *task.kernel;
     kernel.algorithm = candidate.algorithm;
     if (Status status = device.prepare(0, kernel, task.types(), {},
-                                       workspaceLimit(candidate));
+                                       candidate.workspaceBytes);
         !status) {
       return status.error();
     }
     LaunchArguments arguments{task.readOffsets, task.writeOffsets,
-                              task.operandBytes, workspaceLimit(candidate)};
+                              task.operandBytes, candidate.workspaceBytes};
     Result<int64_t> once = run(arguments, 1); // Loads the code.
     once = once ? run(arguments, 1) : once;
     if (!once) {
@@ -238,7 +232,7 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   uint64_t arena = kLinkBytes;
   for (const Task &task : *tasks) {
     for (const KernelCandidate &candidate : task.candidates) {
-      arena = std::max(arena, task.operandBytes + workspaceLimit(candidate));
+      arena = std::max(arena, task.operandBytes + candidate.workspaceBytes);
     }
   }
   Result<std::unique_ptr<Device>> device = plugin.createDevice();

@@ -185,11 +185,15 @@ static bool isReducedPrecision(const EngineConfig &config,
           config.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
 }
 
-/// With its workspace knob at 0 an engine takes workspace by the number of
-/// blocks that the GPU holds at once, for which cuDNN asks the GPU itself.
-static bool isExactWorkspace(const EngineConfig &config) {
+/// What the plan must give cuDNN. With its workspace knob at 0 an engine takes
+/// workspace by the number of blocks that the GPU holds at once, for which
+/// cuDNN asks the GPU itself: up to 17 MiB more than it says without one, on an
+/// H200.
+static uint64_t boundWorkspace(const EngineConfig &config) {
+  constexpr uint64_t kAllowance = uint64_t{32} << 20;
   auto knob = config.choice.knobs.find(CUDNN_KNOB_TYPE_WORKSPACE);
-  return knob == config.choice.knobs.end() || knob->second != 0;
+  bool asksDevice = knob != config.choice.knobs.end() && knob->second == 0;
+  return config.workspaceBytes + (asksDevice ? kAllowance : 0);
 }
 
 /// cuDNN 9.19 computes wrong gradients of filters on this engine where the
@@ -291,7 +295,7 @@ Result<Kernel> createConv(const Request &request) {
   VDNN_TRY(config.status());
   Kernel kernel;
   kernel.workspaceBytes =
-      getWorkspaceBytes(conv->ownBytes, config->workspaceBytes);
+      getWorkspaceBytes(conv->ownBytes, boundWorkspace(*config));
 
   auto plan = std::make_shared<std::shared_ptr<const cudnn::Plan>>();
   kernel.build =
@@ -336,8 +340,8 @@ Result<std::vector<KernelCandidate>> queryConv(const Request &request) {
   for (const EngineConfig &config : *configs) {
     candidates.push_back(
         {config.choice.toString(),
-         getWorkspaceBytes(conv->ownBytes, config.workspaceBytes),
-         isExactWorkspace(config), isReducedPrecision(config, conv->element)});
+         getWorkspaceBytes(conv->ownBytes, boundWorkspace(config)),
+         isReducedPrecision(config, conv->element)});
   }
   return candidates;
 }

@@ -88,6 +88,10 @@ Status CudaDevice::allocate(uint64_t deviceBytes, uint64_t hostBytes,
     VDNN_CUDA(
         cudaStreamCreateWithFlags(&streams_.back(), cudaStreamNonBlocking));
   }
+  // cuDNN's plans take other workspaces for other kinds of stream.
+  if (!streams_.empty()) {
+    VDNN_CUDA(cudnnSetStream(context_.cudnn, streams_[0]));
+  }
   auto addEvent = [](std::vector<cudaEvent_t> &events) {
     events.push_back(nullptr);
     return toStatus(
@@ -121,7 +125,7 @@ Status CudaDevice::prepare(uint32_t command, const schedule::KernelT &kernel,
   Result<Kernel> created = createKernel({kernel, types, properties_});
   VDNN_TRY(created.status());
   VDNN_TRY(expectInPlace(inPlace, created->inPlace, kernel.kind));
-  if (created->build && created->workspaceBytes <= workspaceBytes) {
+  if (created->build) {
     Result<uint64_t> needed = created->build(context_);
     if (!needed) {
       return Error{"kernel '" + kernel.kind + "': " + needed.message()};

@@ -72,8 +72,7 @@ Result<std::vector<KernelCandidate>> queryKernel(const Request &request) {
   }
   Result<Kernel> kernel = createKernel(request);
   VDNN_TRY(kernel.status());
-  return std::vector<KernelCandidate>{
-      {"", kernel->workspaceBytes, true, false}};
+  return std::vector<KernelCandidate>{{"", kernel->workspaceBytes, false}};
 }
 
 } // namespace vdnn::rt::cuda

@@ -89,7 +89,8 @@ struct Operands {
 
 /// A kernel for one command.
 struct Kernel {
-  /// Bytes beside the operands, aligned to 256.
+  /// Bytes beside the operands, aligned to 256; a bound until `build` has told
+  /// them.
   uint64_t workspaceBytes = 0;
   /// Pairs (read, write) that may share a range.
   std::vector<schedule::InPlace> inPlace = {};

@@ -247,7 +247,7 @@ Result<std::vector<KernelCandidate>> queryMatMul(const Request &request) {
   std::vector<KernelCandidate> candidates;
   for (const Algorithm &algorithm : kAlgorithms) {
     if (algorithm.input == input) {
-      candidates.push_back({algorithm.name, algorithm.workspaceBytes, true,
+      candidates.push_back({algorithm.name, algorithm.workspaceBytes,
                             algorithm.reducedPrecision});
     }
   }

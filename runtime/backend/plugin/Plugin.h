@@ -20,10 +20,9 @@ namespace vdnn::rt {
 /// One way to run a kernel.
 struct KernelCandidate {
   std::string algorithm;
-  /// What `Device::prepare` will ask for ...
+  /// At least what `Device::prepare` will ask for: more where only the device
+  /// itself can tell.
   uint64_t workspaceBytes = 0;
-  /// ... exactly; else only the device itself knows, and it may be more.
-  bool exactWorkspace = true;
   /// It multiplies f32 numbers with fewer bits than they have (tf32).
   bool reducedPrecision = false;
 };
