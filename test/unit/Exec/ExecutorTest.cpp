@@ -144,6 +144,22 @@ TEST(Executor, RefusesAPlanWithoutAFingerprint) {
       << message;
 }
 
+TEST(Executor, RefusesAPlanOfASmallerAlignment) {
+  FakeLog log;
+  log.alignment = 16;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(makeToyPlan(), createFakeDevice(log));
+  ASSERT_FALSE(executor.ok());
+  EXPECT_TRUE(log.calls.empty()) << "a refused plan touches no device";
+  EXPECT_EQ(executor.message().find("'vdnn.rate'"), std::string::npos)
+      << "it lies at offset 16";
+  EXPECT_NE(executor.message().find(
+                "P2: buffer 'loss' at offset 20 of the device arena is not "
+                "aligned to the 16 bytes that 'cpu' needs"),
+            std::string::npos)
+      << executor.message();
+}
+
 TEST(Executor, AcceptsAPlanOfTheSameFingerprint) {
   schedule::ScheduleT plan = makeToyPlan();
   ASSERT_EQ(plan.target->fingerprint, "fake 1");

@@ -21,6 +21,7 @@ public:
 
   std::string kind() const override { return kind_; }
   std::string fingerprint() const override { return "fake 1"; }
+  uint64_t alignment() const override { return log_.alignment; }
 
   Status allocate(uint64_t deviceBytes, uint64_t hostBytes,
                   std::span<const schedule::StreamT> streams,

@@ -22,6 +22,8 @@ struct FakeLog {
   bool failCapture = false;
   /// Flips a byte of every copy to the device.
   bool corruptCopies = false;
+  /// What the device demands of offsets; ToyPlan packs its floats densely.
+  uint64_t alignment = 4;
   int64_t clockNs = 0; ///< advanced by 10 at each call
 };
 
