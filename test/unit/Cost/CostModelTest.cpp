@@ -196,8 +196,8 @@ TEST_F(CostModelTest, UnknownDevice) {
   rt::Error error;
   EXPECT_FALSE(createCostModel({"gtx", 0}, error));
   EXPECT_EQ(error.message,
-            "unknown device 'gtx', expected 'cpu', 'h200', 'titanx' or the "
-            "path of a device file that ends in '.json'");
+            "unknown device 'gtx', expected 'cpu', 'cuda', 'h200', 'titanx' or "
+            "the path of a device file that ends in '.json'");
 }
 
 TEST_F(CostModelTest, DescribesDevices) {

@@ -25,12 +25,12 @@ std::string errorOf(const std::string &text) {
 }
 
 TEST(DeviceFile, BuiltinsAreValid) {
-  for (const char *name : {"cpu", "h200", "titanx"}) {
+  for (const char *name : {"cpu", "cuda", "h200", "titanx"}) {
     rt::Result<DeviceFile> file = parseDeviceFile(findBuiltinDevice(name));
     EXPECT_TRUE(file.ok()) << name << ": " << (file.ok() ? "" : file.message());
   }
   EXPECT_EQ(findBuiltinDevice("gtx"), nullptr);
-  EXPECT_EQ(listBuiltinDevices(), "'cpu', 'h200', 'titanx'");
+  EXPECT_EQ(listBuiltinDevices(), "'cpu', 'cuda', 'h200', 'titanx'");
 }
 
 TEST(DeviceFile, ReadsEveryKey) {
@@ -49,7 +49,7 @@ TEST(DeviceFile, SaysWhatIsWrong) {
   EXPECT_EQ(errorOf(""), "not valid JSON");
   EXPECT_EQ(errorOf("[]"), "'' must be an object");
   EXPECT_EQ(errorOf(replace(titanx(), "\"model\"", "\"gpu\"")),
-            "'kind' must be 'cpu' or 'model', found 'gpu'");
+            "'kind' must be 'cpu', 'cuda' or 'model', found 'gpu'");
   EXPECT_EQ(errorOf(replace(titanx(), "\"launch_ns\"", "\"lunch_ns\"")),
             "missing key 'launch_ns'");
   EXPECT_EQ(errorOf(replace(titanx(), "\"duplex_factor\"", "\"duplex\"")),
@@ -64,7 +64,7 @@ TEST(DeviceFile, SaysWhatIsWrong) {
             "value of type string");
   EXPECT_EQ(errorOf(replace(titanx(), "\"f32\"", "\"f31\"")),
             "'flops_per_second' has no entry 'f31', expected one of 'bf16', "
-            "'f16', 'f32', 'f64'");
+            "'f16', 'f32', 'f64', 'tf32'");
   EXPECT_EQ(errorOf(replace(titanx(), "\"f32\"", "\"f16\"")),
             "missing key 'flops_per_second.f32'");
   EXPECT_EQ(errorOf(replace(titanx(), "{\"f32\": 7.0e12}", "{}")),
@@ -97,7 +97,8 @@ TEST(DeviceFile, Files) {
   rt::Result<DeviceFile> missing = loadDeviceFile("/nonexistent/device.json");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.message(),
-            "cannot read device file '/nonexistent/device.json'");
+            "cannot read device file '/nonexistent/device.json': cannot open "
+            "'/nonexistent/device.json': No such file or directory");
   EXPECT_FALSE(loadDeviceFile("/").ok());
 
   std::string path = ::testing::TempDir() + "device.json";
