@@ -53,14 +53,21 @@ double AvgPoolOp::getFlops() {
 //===--- normalisation ----------------------------------------------------===//
 
 // Per element: one add for the mean, a subtract, a multiply and an add for the
-// variance, a multiply-add to apply.
+// variance, a multiply-add to apply; an add of the residual and a maximum.
 OpClass BatchNormOp::getOpClass() { return OpClass::Norm; }
-double BatchNormOp::getFlops() { return 6 * elements(getX().getType()); }
+double BatchNormOp::getFlops() {
+  return (6 + (getResidual() ? 1 : 0) + (getRelu() ? 1 : 0)) *
+         elements(getX().getType());
+}
 
-// The running statistics become their new values.
+// The running statistics become their new values, and the sum may take the
+// place of the residual.
 Pairs BatchNormOp::getInPlacePairs() {
   Pairs pairs = pairOf(*this, 3, 3);
   pairs.append(pairOf(*this, 4, 4));
+  if (getResidual()) {
+    pairs.append(pairOf(*this, 5, 0));
+  }
   return pairs;
 }
 

@@ -49,10 +49,11 @@ double AvgPoolBackwardOp::getFlops() {
 }
 
 // Per element: two sums (of dy and of dy times the normalised x) and two
-// multiply-adds to combine them.
+// multiply-adds to combine them; in each of the two passes the normalised value
+// (a subtract, a multiply-add) and its comparison for a ReLU.
 OpClass BatchNormBackwardOp::getOpClass() { return OpClass::Norm; }
 double BatchNormBackwardOp::getFlops() {
-  return 9 * elements(getX().getType());
+  return (getRelu() ? 17 : 9) * elements(getX().getType());
 }
 Pairs BatchNormBackwardOp::getInPlacePairs() {
   Pairs pairs = inPlace(*this, 0);

@@ -87,6 +87,9 @@ LogicalResult BatchNormOp::verify() {
                        Named{"new_running_var", getNewRunningVar()}}) {
     VDNN_CHECK(expectShape(*this, vector, x.shape()[1]));
   }
+  if (getResidual()) {
+    VDNN_CHECK(expectAlike(*this, {"residual", getResidual()}, x));
+  }
   VDNN_CHECK(expectSameElement(*this, {"new_running_mean", getNewRunningMean()},
                                {"running_mean", getRunningMean()}));
   VDNN_CHECK(expectSameElement(*this, {"new_running_var", getNewRunningVar()},

@@ -57,6 +57,13 @@ LogicalResult BatchNormBackwardOp::verify() {
         Named{"dbias", getDbias()}}) {
     VDNN_CHECK(expectShape(*this, vector, x.shape()[1]));
   }
+  if (bool(getBias()) != getRelu()) {
+    return emitOpError() << "expected 'bias' with 'relu' and only then: it "
+                            "takes the bias to know where the ReLU let through";
+  }
+  if (getBias()) {
+    VDNN_CHECK(expectShape(*this, {"bias", getBias()}, x.shape()[1]));
+  }
   return expectInRange(*this, "epsilon", getEpsilon().convertToDouble(), 0,
                        std::numeric_limits<double>::infinity());
 }

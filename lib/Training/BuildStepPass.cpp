@@ -40,12 +40,18 @@ struct BuildStep : vdnn::impl::BuildStepBase<BuildStep> {
                            .Case("compact", Storage::Compact)
                            .Case("paper", Storage::Paper)
                            .Default(std::nullopt);
-    if (!lossKind || !storageKind) {
+    auto fusionKind = llvm::StringSwitch<std::optional<Fusion>>(fuse)
+                          .Case("norm", Fusion::Norm)
+                          .Case("none", Fusion::None)
+                          .Default(std::nullopt);
+    if (!lossKind || !storageKind || !fusionKind) {
       getOperation().emitError()
-          << (lossKind ? "unknown storage '" + storage +
-                             "'; expected compact or paper"
-                       : "unknown loss '" + loss +
-                             "'; expected cross_entropy, mse, output or none");
+          << (!lossKind ? "unknown loss '" + loss +
+                              "'; expected cross_entropy, mse, output or none"
+              : !storageKind
+                  ? "unknown storage '" + storage +
+                        "'; expected compact or paper"
+                  : "unknown fusion '" + fuse + "'; expected norm or none");
       return signalPassFailure();
     }
     TrainingOptions options;
@@ -54,6 +60,7 @@ struct BuildStep : vdnn::impl::BuildStepBase<BuildStep> {
     options.weightDecay = weightDecay;
     options.nesterov = nesterov;
     options.storage = *storageKind;
+    options.fusion = *fusionKind;
     options.frozen.insert(frozen.begin(), frozen.end());
     if (failed(buildTrainingStep(getOperation(), options))) {
       signalPassFailure();

@@ -154,6 +154,10 @@ LogicalResult StepBuilder::run() {
   if (failed(loss)) {
     return failure();
   }
+  // First, so that layers and gradients are those of the fused ops.
+  if (options.fusion == Fusion::Norm && options.storage == Storage::Compact) {
+    fuseNorms(function);
+  }
   if (options.storage == Storage::Compact) {
     addPoolIndices(function, findWanted(trained, *loss));
   }

@@ -68,6 +68,13 @@ findWanted(llvm::ArrayRef<mlir::BlockArgument> trained, mlir::Value loss);
 void addPoolIndices(mlir::func::FuncOp function,
                     const llvm::DenseSet<mlir::Value> &wanted);
 
+//===--- NormFusion.cpp ---------------------------------------------------===//
+
+/// Makes a batch norm, a sum of its result and another tensor, and a ReLU one
+/// op, where nothing else reads what lies between them. Before gradients are
+/// made.
+void fuseNorms(mlir::func::FuncOp function);
+
 //===--- Fusion.cpp -------------------------------------------------------===//
 
 /// Merges each backward pointwise op that one pointwise op alone reads, as the

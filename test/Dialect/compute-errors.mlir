@@ -179,6 +179,16 @@ func.func @norm_momentum(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
 
 // -----
 
+func.func @norm_residual(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>, %r: tensor<2x4x1x1xf32>) {
+  // expected-error @+1 {{expected 'residual' of shape 2x4x7x7, found 2x4x1x1}}
+  %0:5 = vdnn.batch_norm %x, %v, %v, %v, %v residual(%r) {epsilon = 1.0e-5 : f64, momentum = 0.5 : f64}
+    : (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x1x1xf32>)
+      -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
 func.func @norm_statistics(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
   // expected-error @+1 {{expected 'new_running_var' with the element type 'f32' of 'running_var', found 'f64'}}
   %0:5 = vdnn.batch_norm %x, %v, %v, %v, %v {epsilon = 1.0e-5 : f64, momentum = 0.5 : f64}

@@ -42,6 +42,33 @@ func.func @avg_pool(%dy: tensor<2x4x3x3xf32>) {
 
 // -----
 
+func.func @batch_norm_relu_without_bias(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{expected 'bias' with 'relu' and only then}}
+  %0:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v {epsilon = 1.0e-5 : f64, relu}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_bias_without_relu(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{expected 'bias' with 'relu' and only then}}
+  %0:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v bias(%v) {epsilon = 1.0e-5 : f64}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_relu_bias(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>, %b: tensor<7xf32>) {
+  // expected-error @+1 {{expected 'bias' of shape 4, found 7}}
+  %0:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v bias(%b) {epsilon = 1.0e-5 : f64, relu}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<7xf32>) -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
 func.func @batch_norm(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
   // expected-error @+1 {{expected 'dscale' of shape 4, found 5}}
   %0:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v {epsilon = 1.0e-5 : f64}

@@ -22,9 +22,10 @@ namespace cl = llvm::cl;
 [[maybe_unused]] static const bool namesAreFree = [] {
   llvm::StringMap<cl::Option *> &registered = cl::getRegisteredOptions();
   for (const char *name :
-       {"batch", "bn", "budget", "device", "dim", "dropout", "emit", "freeze",
-        "kernels", "list-ops", "loss", "policy", "precision", "profile",
-        "storage", "summary", "sync", "threads", "unproven"}) {
+       {"batch",    "bn",      "budget", "device",    "dim",
+        "dropout",  "emit",    "freeze", "fuse",      "kernels",
+        "list-ops", "loss",    "policy", "precision", "profile",
+        "storage",  "summary", "sync",   "threads",   "unproven"}) {
     if (cl::Option *foreign = registered.lookup(name)) {
       foreign->removeArgument();
     }
@@ -105,6 +106,12 @@ static cl::opt<std::string>
             cl::desc("what pools keep for their gradient: compact (an index) "
                      "or paper (input and output; default for titanx)"),
             cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
+static cl::opt<std::string>
+    fuse("fuse",
+         cl::desc("which ops become one: norm (default: batch norm, residual "
+                  "addition and ReLU) or none (default with "
+                  "--storage=paper)"),
+         cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
 
 static cl::opt<std::string> device(
     "device",
@@ -283,11 +290,23 @@ static rt::Status readTraining(CompileOptions &options) {
   if (!keeps) {
     return keeps.error();
   }
+  bool paper = *keeps == Storage::Paper;
+  std::string fused =
+      !fuse.empty() ? fuse.getValue() : std::string(paper ? "none" : "norm");
+  auto fusion = choose<Fusion>(
+      "fuse", fused, {{"norm", Fusion::Norm}, {"none", Fusion::None}});
+  if (!fusion) {
+    return fusion.error();
+  }
+  if (paper && *fusion == Fusion::Norm) {
+    return rt::Error{"'--fuse=norm' needs --storage=compact: the paper's "
+                     "cuDNN has no fused batch norm"};
+  }
   options.import.training = kind->has_value();
   if (!*kind) {
     for (const cl::Option *given : std::initializer_list<const cl::Option *>{
              &momentum, &weightDecay, &nesterov, std::addressof(frozen),
-             &storage}) {
+             &storage, &fuse}) {
       if (given->getNumOccurrences() > 0) {
         return rt::Error{"'--" + given->ArgStr.str() +
                          "' is about training, and without --loss there is "
@@ -308,6 +327,7 @@ static rt::Status readTraining(CompileOptions &options) {
   options.training->weightDecay = weightDecay;
   options.training->nesterov = nesterov;
   options.training->storage = *keeps;
+  options.training->fusion = *fusion;
   options.training->frozen.insert(frozen.begin(), frozen.end());
   return {};
 }

@@ -87,23 +87,30 @@ def VDNN_AvgPoolOp : VDNN_PoolOp<"avg_pool"> {
 //===--- normalisation ----------------------------------------------------------------------------------===//
 
 def VDNN_BatchNormOp : VDNN_ComputeOp<"batch_norm", [], ["getOpClass", "getFlops", "getInPlacePairs"]> {
-  let summary = "batch normalisation by the statistics of this batch; updates the running statistics";
+  let summary = "batch normalisation by the statistics of this batch; updates the running statistics; may add a tensor and apply a ReLU";
   let description = [{
     `x`: N x C x spatial; the vectors have C elements. `y = scale * (x - mean) * inv_std + bias` with `inv_std = 1 / sqrt(variance + epsilon)` and the
     biased variance. The running statistics become `running * momentum + batch * (1 - momentum)`; the running variance takes the
     unbiased variance with `unbiased_running_var` (PyTorch) and the biased one without (ONNX).
 
+    What follows in a network may be part of the op, which saves its passes over memory: `residual`, of the type of `x`, is added to
+    that `y`, and `relu` then makes negative elements zero. Either is allowed without the other.
+
     ```mlir
     %y, %mean, %inv_std, %m1, %v1 = vdnn.batch_norm %x, %scale, %bias, %m0, %v0 {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64}
       : (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
         -> (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
+    %y1, %mean1, %inv_std1, %m2, %v2 = vdnn.batch_norm %x, %scale, %bias, %m0, %v0 residual(%r) {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, relu}
+      : (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<8x16x32x32xf32>)
+        -> (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$x, VDNN_FloatTensor:$scale, VDNN_FloatTensor:$bias, VDNN_FloatTensor:$running_mean,
-                   VDNN_FloatTensor:$running_var, F64Attr:$epsilon, F64Attr:$momentum, UnitAttr:$unbiased_running_var);
+                   VDNN_FloatTensor:$running_var, Optional<VDNN_FloatTensor>:$residual, F64Attr:$epsilon, F64Attr:$momentum,
+                   UnitAttr:$unbiased_running_var, UnitAttr:$relu);
   let results = (outs VDNN_FloatTensor:$y, VDNN_FloatTensor:$mean, VDNN_FloatTensor:$inv_std,
                  VDNN_FloatTensor:$new_running_mean, VDNN_FloatTensor:$new_running_var);
-  let assemblyFormat = "$x `,` $scale `,` $bias `,` $running_mean `,` $running_var attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$x `,` $scale `,` $bias `,` $running_mean `,` $running_var (`residual` `(` $residual^ `)`)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 

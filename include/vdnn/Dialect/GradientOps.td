@@ -76,16 +76,23 @@ def VDNN_AvgPoolBackwardOp : VDNN_ComputeOp<"avg_pool_backward", [], ["getOpClas
 def VDNN_BatchNormBackwardOp : VDNN_ComputeOp<"batch_norm_backward", [], ["getOpClass", "getFlops", "getInPlacePairs"]> {
   let summary = "gradients of batch normalisation, from its input and the statistics of the batch";
   let description = [{
+    With `relu` it is the gradient of the op and a ReLU: `dy` counts where the normalised value is above zero. The op computes that value again from
+    `x`, the statistics, `scale` and `bias`, which is given with `relu` alone, so that no backward op reads the output. There is no such form
+    with a residual: there `dy` is masked before, which is also the gradient of the residual.
+
     ```mlir
     %dx, %dscale, %dbias = vdnn.batch_norm_backward %dy, %x, %scale, %mean, %inv_std {epsilon = 1.0e-5 : f64}
       : (tensor<8x16x32x32xf32>, tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
         -> (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>)
+    %dx1, %dscale1, %dbias1 = vdnn.batch_norm_backward %dy, %x, %scale, %mean, %inv_std bias(%bias) {epsilon = 1.0e-5 : f64, relu}
+      : (tensor<8x16x32x32xf32>, tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
+        -> (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>)
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$dy, VDNN_FloatTensor:$x, VDNN_FloatTensor:$scale, VDNN_FloatTensor:$mean, VDNN_FloatTensor:$inv_std,
-                   F64Attr:$epsilon);
+                   Optional<VDNN_FloatTensor>:$bias, F64Attr:$epsilon, UnitAttr:$relu);
   let results = (outs VDNN_FloatTensor:$dx, VDNN_FloatTensor:$dscale, VDNN_FloatTensor:$dbias);
-  let assemblyFormat = "$dy `,` $x `,` $scale `,` $mean `,` $inv_std attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$dy `,` $x `,` $scale `,` $mean `,` $inv_std (`bias` `(` $bias^ `)`)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 

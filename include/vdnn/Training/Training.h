@@ -25,12 +25,20 @@ enum class Storage {
   Paper    ///< what cuDNN 4 needs: pools keep their input and output
 };
 
+/// Which forward ops become one before gradients are made. Never under
+/// `Storage::Paper`: cuDNN 4 had no fused op.
+enum class Fusion {
+  None,
+  Norm ///< batch norm, a residual addition and ReLU
+};
+
 struct TrainingOptions {
   LossKind loss = LossKind::CrossEntropy;
   double momentum = 0.9;
   double weightDecay = 0;
   bool nesterov = false;
   Storage storage = Storage::Compact;
+  Fusion fusion = Fusion::Norm;
   /// Parameters by name that are not trained.
   std::set<std::string> frozen;
 };

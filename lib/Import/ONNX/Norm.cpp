@@ -35,7 +35,8 @@ static LogicalResult buildTrained(const Node &node, ArrayRef<Value> v,
   // kept: PyTorch, where such exports come from, keeps the unbiased one.
   auto norm = node.builder().create<BatchNormOp>(
       node.loc(), x, vector, vector, vector, vector, v[0], v[1], v[2], v[3],
-      v[4], llvm::APFloat(epsilon), llvm::APFloat(node.number("momentum", 0.9)),
+      v[4], /*residual=*/Value(), llvm::APFloat(epsilon),
+      llvm::APFloat(node.number("momentum", 0.9)),
       /*unbiased_running_var=*/node.opset() < 14 || !asExported);
   node.nameResults(norm, node.outputName(0),
                    {"mean", "inv_std", "running_mean", "running_var"});
@@ -60,7 +61,7 @@ static LogicalResult buildByBatch(const Node &node, ArrayRef<Value> v,
   Type vector = v[1].getType();
   auto norm = node.builder().create<BatchNormOp>(
       node.loc(), v[0].getType(), vector, vector, vector, vector, v[0], v[1],
-      v[2], v[3], v[4], llvm::APFloat(epsilon),
+      v[2], v[3], v[4], /*residual=*/Value(), llvm::APFloat(epsilon),
       llvm::APFloat(node.number("momentum", 0.9)),
       /*unbiased_running_var=*/false);
   node.nameResults(norm, node.outputName(0),

@@ -9,6 +9,18 @@
 using namespace mlir;
 using namespace vdnn;
 
+/// The gradient behind a ReLU with the output `y`.
+static Value maskByOutput(Tape &tape, Location loc, Value dy, Value y) {
+  return emitPointwise(
+      tape.builder, loc, cast<RankedTensorType>(y.getType()), {y, dy},
+      [](OpBuilder &b, Location l, ValueRange s) -> Value {
+        Value zero = emitScalar(b, l, s[0].getType(), 0);
+        Value passes =
+            b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OGT, s[0], zero);
+        return b.create<arith::SelectOp>(l, passes, s[1], zero);
+      });
+}
+
 static LogicalResult batchNormBackward(BatchNormOp op, Tape &tape) {
   for (Value statistic : op.getResults().drop_front()) {
     if (tape.gradientOf(statistic)) {
@@ -17,12 +29,28 @@ static LogicalResult batchNormBackward(BatchNormOp op, Tape &tape) {
           "norm; use its first result only");
     }
   }
+  Value dy = tape.gradientOf(op.getY());
+  bool masksItself = op.getRelu() && !op.getResidual();
+  if (op.getResidual()) {
+    if (op.getRelu()) {
+      dy = maskByOutput(tape, op.getLoc(), dy, op.getY());
+    }
+    if (tape.wants(op.getResidual())) {
+      tape.add(op.getResidual(), dy);
+    }
+  }
+  ValueRange normalized = op->getOperands().take_front(3);
+  if (llvm::none_of(normalized,
+                    [&](Value operand) { return tape.wants(operand); })) {
+    return success();
+  }
   auto backward = tape.builder.create<BatchNormBackwardOp>(
       op.getLoc(), op.getX().getType(), op.getScale().getType(),
-      op.getBias().getType(), tape.gradientOf(op.getY()), op.getX(),
-      op.getScale(), op.getMean(), op.getInvStd(), op.getEpsilonAttr());
+      op.getBias().getType(), dy, op.getX(), op.getScale(), op.getMean(),
+      op.getInvStd(), masksItself ? op.getBias() : Value(), op.getEpsilonAttr(),
+      masksItself ? tape.builder.getUnitAttr() : UnitAttr());
   for (auto [operand, gradient] :
-       llvm::zip(op->getOperands(), backward->getResults())) {
+       llvm::zip(normalized, backward->getResults())) {
     if (tape.wants(operand)) {
       tape.add(operand, gradient);
     }

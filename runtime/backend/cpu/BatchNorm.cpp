@@ -38,12 +38,31 @@ struct NormShape {
 typedef float Lanes __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double WideLanes
     __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int32_t LaneMask
+    __attribute__((vector_size(16), aligned(4), may_alias));
 constexpr int64_t kLanes = 4;
+
+/// What follows the normalisation; `residual` may be null.
+struct Epilogue {
+  const float *residual;
+  bool relu;
+};
+
+/// Where a ReLU behind the normalisation let through: where
+/// `(x - mean) * factor + bias`, as `normalizeRow` computes it, is above zero.
+/// Without a ReLU, `bias` is null.
+struct ReluMask {
+  const float *factor, *bias;
+};
+
+/// A loop that is part of each clone of the function that calls it.
+#define VDNN_LOOP __attribute__((always_inline)) static inline
 
 } // namespace
 
+#define VDNN_LANES(pointer) (*reinterpret_cast<const Lanes *>(pointer))
 #define VDNN_WIDEN(pointer)                                                    \
-  __builtin_convertvector(*reinterpret_cast<const Lanes *>(pointer), WideLanes)
+  __builtin_convertvector(VDNN_LANES(pointer), WideLanes)
 
 /// sum1 = sum of (x - shift), sum2 = sum of its square, over the rows.
 VDNN_MULTIVERSION
@@ -74,14 +93,22 @@ static void sumChunk(const float *x, const float *shift, double *sum1,
 
 /// sums = the sums of dy, of dy * (x - mean) and of x - mean over the rows,
 /// `channels` of each.
-VDNN_MULTIVERSION
-static void sumGradientChunk(const float *dy, const float *x, const float *mean,
-                             double *sums, int64_t rows, int64_t channels) {
+template <bool kRelu>
+VDNN_LOOP void sumGradient(const float *dy, const float *x, const float *mean,
+                           ReluMask mask, double *sums, int64_t rows,
+                           int64_t channels) {
   int64_t c = 0;
   for (; c + kLanes <= channels; c += kLanes) {
     WideLanes base = VDNN_WIDEN(mean + c), first = {}, second = {}, third = {};
     for (int64_t r = 0; r < rows; ++r) {
-      WideLanes g = VDNN_WIDEN(dy + r * channels + c);
+      Lanes gradient = VDNN_LANES(dy + r * channels + c);
+      if (kRelu) {
+        Lanes y = (VDNN_LANES(x + r * channels + c) - VDNN_LANES(mean + c)) *
+                      VDNN_LANES(mask.factor + c) +
+                  VDNN_LANES(mask.bias + c);
+        gradient = (Lanes)((LaneMask)gradient & (LaneMask)(y > 0));
+      }
+      WideLanes g = __builtin_convertvector(gradient, WideLanes);
       WideLanes d = VDNN_WIDEN(x + r * channels + c) - base;
       first += g;
       second += g * d;
@@ -94,8 +121,11 @@ static void sumGradientChunk(const float *dy, const float *x, const float *mean,
   for (; c < channels; ++c) {
     double first = 0, second = 0, third = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      double g = dy[r * channels + c];
-      double d = double{x[r * channels + c]} - mean[c];
+      float value = x[r * channels + c];
+      bool passes =
+          !kRelu || (value - mean[c]) * mask.factor[c] + mask.bias[c] > 0;
+      double g = passes ? dy[r * channels + c] : 0;
+      double d = double{value} - mean[c];
       first += g;
       second += g * d;
       third += d;
@@ -106,36 +136,90 @@ static void sumGradientChunk(const float *dy, const float *x, const float *mean,
   }
 }
 
-/// y = (x - mean) * factor + bias.
+VDNN_MULTIVERSION
+static void sumGradientChunk(const float *dy, const float *x, const float *mean,
+                             ReluMask mask, double *sums, int64_t rows,
+                             int64_t channels) {
+  if (mask.bias) {
+    sumGradient<true>(dy, x, mean, mask, sums, rows, channels);
+  } else {
+    sumGradient<false>(dy, x, mean, mask, sums, rows, channels);
+  }
+}
+
+/// y = (x - mean) * factor + bias, then the epilogue. A NaN passes a ReLU.
+template <bool kResidual, bool kRelu>
+VDNN_LOOP void normalizeElements(float *y, const float *x, const float *mean,
+                                 const float *factor, const float *bias,
+                                 const float *residual, int64_t channels) {
+#pragma GCC ivdep
+  for (int64_t c = 0; c < channels; ++c) {
+    float value = (x[c] - mean[c]) * factor[c] + bias[c];
+    value = kResidual ? value + residual[c] : value;
+    y[c] = kRelu && value <= 0 ? 0 : value;
+  }
+}
+
 VDNN_MULTIVERSION
 static void normalizeRow(float *y, const float *x, const float *mean,
                          const float *factor, const float *bias,
-                         int64_t channels) {
-#pragma GCC ivdep
-  for (int64_t c = 0; c < channels; ++c) {
-    y[c] = (x[c] - mean[c]) * factor[c] + bias[c];
+                         Epilogue epilogue, int64_t channels) {
+  const float *residual = epilogue.residual;
+  if (residual && epilogue.relu) {
+    normalizeElements<true, true>(y, x, mean, factor, bias, residual, channels);
+  } else if (residual) {
+    normalizeElements<true, false>(y, x, mean, factor, bias, residual,
+                                   channels);
+  } else if (epilogue.relu) {
+    normalizeElements<false, true>(y, x, mean, factor, bias, residual,
+                                   channels);
+  } else {
+    normalizeElements<false, false>(y, x, mean, factor, bias, residual,
+                                    channels);
   }
 }
 
 /// dx = (dy - meanG) * a + (x - mean) * b: differences first, since the
 /// gradient may be nearly constant over a channel. Its mean is needed to more
 /// digits than a float has then: `low` is what `high` lacks of it.
+template <bool kRelu>
+VDNN_LOOP void gradientElements(float *dx, const float *dy, const float *high,
+                                const float *low, const float *x,
+                                const float *mean, const float *a,
+                                const float *b, const float *bias,
+                                int64_t channels) {
+#pragma GCC ivdep
+  for (int64_t c = 0; c < channels; ++c) {
+    float centred = x[c] - mean[c];
+    float gradient = dy[c];
+    if (kRelu) {
+      gradient = centred * a[c] + bias[c] > 0 ? gradient : 0;
+    }
+    dx[c] = (gradient - high[c] - low[c]) * a[c] + centred * b[c];
+  }
+}
+
+/// `a` is the normalisation's factor; `bias` is null without a ReLU.
 VDNN_MULTIVERSION
 static void gradientRow(float *dx, const float *dy, const float *high,
                         const float *low, const float *x, const float *mean,
-                        const float *a, const float *b, int64_t channels) {
-#pragma GCC ivdep
-  for (int64_t c = 0; c < channels; ++c) {
-    dx[c] = (dy[c] - high[c] - low[c]) * a[c] + (x[c] - mean[c]) * b[c];
+                        const float *a, const float *b, const float *bias,
+                        int64_t channels) {
+  if (bias) {
+    gradientElements<true>(dx, dy, high, low, x, mean, a, b, bias, channels);
+  } else {
+    gradientElements<false>(dx, dy, high, low, x, mean, a, b, bias, channels);
   }
 }
 
 static void normalize(NormShape s, unsigned threads, float *y, const float *x,
-                      const float *mean, const float *factor,
-                      const float *bias) {
+                      const float *mean, const float *factor, const float *bias,
+                      Epilogue epilogue) {
   parallelFor(threads, s.rows, [&](int64_t row) {
-    normalizeRow(y + row * s.channels, x + row * s.channels, mean, factor, bias,
-                 s.channels);
+    int64_t at = row * s.channels;
+    Epilogue own{epilogue.residual ? epilogue.residual + at : nullptr,
+                 epilogue.relu};
+    normalizeRow(y + at, x + at, mean, factor, bias, own, s.channels);
   });
 }
 
@@ -174,12 +258,14 @@ describe(const Request &request,
 }
 
 Result<Kernel> createBatchNorm(const Request &request) {
-  VDNN_TRY(expectArity(request, {5, 5, 5, 5}));
-  Result<NormShape> shape = describe(request, {0});
+  VDNN_TRY(expectArity(request, {5, 6, 5, 5}));
+  Result<NormShape> shape = describe(request, {0, 5});
   VDNN_TRY(shape.status());
   double epsilon = schedule::getNumber(request.kernel, "epsilon");
   double momentum = schedule::getNumber(request.kernel, "momentum");
   bool unbiased = schedule::getInt(request.kernel, "unbiased_running_var") != 0;
+  bool relu = schedule::getInt(request.kernel, "relu") != 0;
+  bool residual = request.types.reads.size() == 6;
   WorkspacePlan plan;
   uint64_t sums =
       plan.add(2 * shape->chunks() * shape->channels * sizeof(double));
@@ -187,6 +273,9 @@ Result<Kernel> createBatchNorm(const Request &request) {
   Kernel kernel;
   kernel.workspaceBytes = plan.bytes();
   kernel.inPlace = {{3, 3}, {4, 4}};
+  if (residual) {
+    kernel.inPlace.push_back({5, 0});
+  }
   kernel.run = [=, s = *shape,
                 threads = request.threads](const Operands &operands) {
     const float *x = operands.read<float>(0), *scale = operands.read<float>(1),
@@ -224,13 +313,15 @@ Result<Kernel> createBatchNorm(const Request &request) {
           unbiased && count > 1 ? deviation / (count - 1) : variance;
       mean[c] = static_cast<float>(center);
       inverse[c] = static_cast<float>(inverseStd);
-      factor[c] = static_cast<float>(scale[c] * inverseStd);
+      // From what the backward kernel gets, so that it finds the same values.
+      factor[c] = scale[c] * inverse[c];
       newMean[c] = static_cast<float>(runningMean[c] * momentum +
                                       center * (1 - momentum));
       newVar[c] = static_cast<float>(runningVar[c] * momentum +
                                      runningVariance * (1 - momentum));
     });
-    normalize(s, threads, operands.write<float>(0), x, mean, factor, bias);
+    normalize(s, threads, operands.write<float>(0), x, mean, factor, bias,
+              {residual ? operands.read<float>(5) : nullptr, relu});
     return Status();
   };
   return kernel;
@@ -254,14 +345,17 @@ Result<Kernel> createBatchNormInference(const Request &request) {
           static_cast<float>(scale[c] / std::sqrt(variance[c] + epsilon));
     }
     normalize(s, threads, operands.write<float>(0), operands.read<float>(0),
-              operands.read<float>(3), factor, operands.read<float>(2));
+              operands.read<float>(3), factor, operands.read<float>(2),
+              {nullptr, false});
     return Status();
   };
   return kernel;
 }
 
 Result<Kernel> createBatchNormBackward(const Request &request) {
-  VDNN_TRY(expectArity(request, {5, 5, 3, 3}));
+  bool relu = schedule::getInt(request.kernel, "relu") != 0;
+  size_t reads = relu ? 6 : 5; // with a ReLU the bias too
+  VDNN_TRY(expectArity(request, {reads, reads, 3, 3}));
   Result<NormShape> shape = describe(request, {0, 1});
   VDNN_TRY(shape.status());
   WorkspacePlan plan;
@@ -278,7 +372,8 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
     const float *dy = operands.read<float>(0), *x = operands.read<float>(1),
                 *scale = operands.read<float>(2);
     const float *mean = operands.read<float>(3),
-                *inverse = operands.read<float>(4);
+                *inverse = operands.read<float>(4),
+                *bias = relu ? operands.read<float>(5) : nullptr;
     float *dx = operands.write<float>(0), *dscale = operands.write<float>(1),
           *dbias = operands.write<float>(2);
     auto vectorAt = [&](uint64_t offset) {
@@ -287,9 +382,12 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
     double *partial = reinterpret_cast<double *>(operands.workspace + sums);
     float *a = vectorAt(as), *b = vectorAt(bs), *high = vectorAt(highs),
           *low = vectorAt(lows);
+    for (int64_t c = 0; c < s.channels; ++c) {
+      a[c] = scale[c] * inverse[c];
+    }
     parallelFor(threads, s.chunks(), [&](int64_t chunk) {
       int64_t first = chunk * kChunkRows * s.channels;
-      sumGradientChunk(dy + first, x + first, mean,
+      sumGradientChunk(dy + first, x + first, mean, {a, bias},
                        partial + 3 * chunk * s.channels, s.chunkRows(chunk),
                        s.channels);
     });
@@ -306,7 +404,6 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
       double inverseStd = inverse[c], factor = scale[c] * inverseStd;
       dbias[c] = static_cast<float>(sumG);
       dscale[c] = static_cast<float>(sum2 * inverseStd);
-      a[c] = static_cast<float>(factor);
       b[c] =
           static_cast<float>(-factor * inverseStd * inverseStd * sum2 / rows);
       high[c] = static_cast<float>(meanG);
@@ -314,7 +411,8 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
     });
     parallelFor(threads, s.rows, [&](int64_t row) {
       int64_t at = row * s.channels;
-      gradientRow(dx + at, dy + at, high, low, x + at, mean, a, b, s.channels);
+      gradientRow(dx + at, dy + at, high, low, x + at, mean, a, b, bias,
+                  s.channels);
     });
     return Status();
   };

@@ -73,18 +73,23 @@ struct NormWorkspace {
 } // namespace
 
 Result<Kernel> createBatchNorm(const Request &request) {
-  VDNN_TRY(expectArity(request, {5, 5, 5, 5}));
-  Result<NormGrid> grid = describe(request, {0});
+  VDNN_TRY(expectArity(request, {5, 6, 5, 5}));
+  Result<NormGrid> grid = describe(request, {0, 5});
   VDNN_TRY(grid.status());
   NormTraining training{};
   training.epsilon = schedule::getNumber(request.kernel, "epsilon");
   training.momentum = schedule::getNumber(request.kernel, "momentum");
   training.unbiased =
       schedule::getInt(request.kernel, "unbiased_running_var") != 0;
+  training.relu = schedule::getInt(request.kernel, "relu") != 0;
+  bool residual = request.types.reads.size() == 6;
   NormWorkspace workspace(*grid, kNormSums, kNormVectors);
   Kernel kernel;
   kernel.workspaceBytes = workspace.bytes;
   kernel.inPlace = {{3, 3}, {4, 4}};
+  if (residual) {
+    kernel.inPlace.push_back({5, 0});
+  }
   kernel.run = [=, grid = *grid](Context &,
                                  const Operands &operands) -> Status {
     NormTraining launch = training;
@@ -93,6 +98,7 @@ Result<Kernel> createBatchNorm(const Request &request) {
     launch.bias = operands.read<float>(2);
     launch.runningMean = operands.read<float>(3);
     launch.runningVar = operands.read<float>(4);
+    launch.residual = residual ? operands.reads[5] : nullptr;
     launch.y = operands.writes[0];
     launch.mean = operands.write<float>(1);
     launch.inverse = operands.write<float>(2);
@@ -127,7 +133,9 @@ Result<Kernel> createBatchNormInference(const Request &request) {
 }
 
 Result<Kernel> createBatchNormBackward(const Request &request) {
-  VDNN_TRY(expectArity(request, {5, 5, 3, 3}));
+  bool relu = schedule::getInt(request.kernel, "relu") != 0;
+  size_t reads = relu ? 6 : 5; // with a ReLU the bias too
+  VDNN_TRY(expectArity(request, {reads, reads, 3, 3}));
   Result<NormGrid> grid = describe(request, {0, 1});
   VDNN_TRY(grid.status());
   NormWorkspace workspace(*grid, kNormGradientSums, kNormGradientVectors);
@@ -139,7 +147,8 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
     VDNN_CUDA(launchBatchNormBackward(
         grid, Storage::F32,
         {operands.reads[0], operands.reads[1], operands.read<float>(2),
-         operands.read<float>(3), operands.read<float>(4), operands.writes[0],
+         operands.read<float>(3), operands.read<float>(4),
+         relu ? operands.read<float>(5) : nullptr, operands.writes[0],
          operands.write<float>(1), operands.write<float>(2),
          workspace.sumsOf(operands), workspace.vectorsOf(operands)},
         operands.stream));

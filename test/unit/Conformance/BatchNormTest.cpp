@@ -50,6 +50,49 @@ protected:
     }
     return y;
   }
+
+  struct Gradients {
+    std::vector<double> dx, dscale, dbias;
+  };
+
+  /// From the statistics that a kernel gets.
+  Gradients differentiate(const std::vector<double> &x,
+                          const std::vector<double> &dy,
+                          const std::vector<double> &scale,
+                          const std::vector<double> &mean,
+                          const std::vector<double> &inverse) const {
+    Gradients g{
+        {}, std::vector<double>(channels()), std::vector<double>(channels())};
+    for (size_t i = 0; i < x.size(); ++i) {
+      int64_t c = channelOf(i);
+      g.dbias[c] += dy[i];
+      g.dscale[c] += dy[i] * (x[i] - mean[c]) * inverse[c];
+    }
+    for (size_t i = 0; i < x.size(); ++i) {
+      int64_t c = channelOf(i);
+      double normalized = (x[i] - mean[c]) * inverse[c];
+      g.dx.push_back(
+          scale[c] * inverse[c] *
+          (dy[i] - g.dbias[c] / rows() - normalized * g.dscale[c] / rows()));
+    }
+    return g;
+  }
+
+  Launch forward(const Tensor &x, const Tensor &scale, const Tensor &bias,
+                 const Tensor *residual, bool relu) const {
+    Launch launch("batch_norm");
+    launch.number("epsilon", kEpsilon).number("momentum", kMomentum);
+    launch.read(x).read(scale).read(bias).read(scale).read(scale);
+    if (residual) {
+      launch.read(*residual);
+    }
+    if (relu) {
+      launch.ints("relu", {1});
+    }
+    launch.write(type());
+    launch.write(vector()).write(vector()).write(vector()).write(vector());
+    return launch;
+  }
 };
 
 } // namespace
@@ -127,25 +170,15 @@ TEST_P(BatchNormTest, Backward) {
   Tensor x = randomTensor(type(), 1), dy = randomTensor(type(), 2),
          scale = randomTensor(vector(), 3);
   auto [mean, variance] = statistics(x.values);
-  std::vector<double> inverse, dscale(channels()), dbias(channels()), dx;
+  std::vector<double> inverse;
   for (double value : variance) {
     inverse.push_back(static_cast<float>(1 / std::sqrt(value + kEpsilon)));
   }
   for (double &value : mean) {
     value = static_cast<float>(value);
   }
-  for (size_t i = 0; i < x.values.size(); ++i) {
-    int64_t c = channelOf(i);
-    dbias[c] += dy.values[i];
-    dscale[c] += dy.values[i] * (x.values[i] - mean[c]) * inverse[c];
-  }
-  for (size_t i = 0; i < x.values.size(); ++i) {
-    int64_t c = channelOf(i);
-    double normalized = (x.values[i] - mean[c]) * inverse[c];
-    dx.push_back(
-        scale.values[c] * inverse[c] *
-        (dy.values[i] - dbias[c] / rows() - normalized * dscale[c] / rows()));
-  }
+  auto [dx, dscale, dbias] =
+      differentiate(x.values, dy.values, scale.values, mean, inverse);
   if (x.values.size() < 200) {
     // The formula above is the derivative.
     auto forward = [&](const std::vector<double> &values) {
@@ -171,6 +204,102 @@ TEST_P(BatchNormTest, Backward) {
     expectClose(results[0], dx, 1e-5);
     expectClose(results[1], dscale, 1e-5);
     expectClose(results[2], dbias, 1e-5);
+  }
+}
+
+TEST_P(BatchNormTest, ForwardWithResidualAndRelu) {
+  Tensor x = randomTensor(type(), 1), scale = randomTensor(vector(), 2),
+         bias = randomTensor(vector(), 3), residual = randomTensor(type(), 4);
+  auto [mean, variance] = statistics(x.values);
+  std::vector<double> plain =
+      normalize(x.values, scale.values, bias.values, mean, variance);
+  for (auto [adds, relu] : {std::pair(true, true), std::pair(true, false),
+                            std::pair(false, true)}) {
+    std::vector<double> expected = plain;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      expected[i] += adds ? residual.values[i] : 0;
+      expected[i] = relu ? std::max(expected[i], 0.0) : expected[i];
+    }
+    Launch launch = forward(x, scale, bias, adds ? &residual : nullptr, relu);
+    expectClose(launch.run()[0], expected, 1e-5);
+    if (adds) {
+      expectClose(launch.inPlace(5, 0).run()[0], expected, 1e-5);
+    }
+  }
+}
+
+// A ReLU keeps a NaN, and neither zero has a sign behind it.
+TEST_P(BatchNormTest, ReluOfNotANumber) {
+  Tensor x = randomTensor(type(), 1), residual = randomTensor(type(), 4),
+         zero = tensor(vector(), std::vector<double>(channels()));
+  residual.values[1] = std::nan("");
+  residual.values[2] = -0.0;
+  Tensor y = forward(x, zero, zero, &residual, true).run()[0];
+  EXPECT_TRUE(std::isnan(y.values[1]));
+  EXPECT_FALSE(std::signbit(y.values[2]));
+}
+
+// The backward op has no output to read and still takes for zero exactly the
+// elements that the forward op did: half of the elements are neighbouring
+// floats around the kink of their channel, and channel 0 lies on it throughout.
+TEST_P(BatchNormTest, ReluBackward) {
+  Tensor x = randomTensor(type(), 1), dy = randomTensor(type(), 2, 0.5, 1.5),
+         scale = randomTensor(vector(), 3, 0.5, 2),
+         bias = tensor(vector(), std::vector<double>(channels()));
+  constexpr float kKink = 0.7F;
+  float next = kKink;
+  for (size_t i = 0; i < x.values.size(); i += 2) {
+    x.values[i] = next;
+    next = i % 64 < 62 ? std::nextafter(next, 1.0F) : kKink;
+  }
+  auto [mean, variance] = statistics(x.values);
+  for (int64_t c = 1; c < channels(); ++c) {
+    double above = kKink + 16 * 0x1p-24 - mean[c];
+    bias.values[c] = static_cast<float>(-above * scale.values[c] /
+                                        std::sqrt(variance[c] + kEpsilon));
+  }
+  scale.values[0] = 0;
+  std::vector<Tensor> made = forward(x, scale, bias, nullptr, true).run();
+  std::vector<double> masked = dy.values;
+  int64_t kept = 0, dropped = 0;
+  for (size_t i = 0; i < masked.size(); ++i) {
+    bool passes = made[0].values[i] > 0;
+    masked[i] = passes ? masked[i] : 0;
+    (passes ? kept : dropped) += i % 2 == 0 && channelOf(i) != 0;
+  }
+  EXPECT_GT(kept, 0);
+  EXPECT_GT(dropped, 0);
+  auto [dx, dscale, dbias] = differentiate(x.values, masked, scale.values,
+                                           made[1].values, made[2].values);
+  for (int inPlace : {-1, 0, 1}) {
+    Launch launch("batch_norm_backward");
+    launch.number("epsilon", kEpsilon).ints("relu", {1});
+    launch.read(dy).read(x).read(scale).read(made[1]).read(made[2]).read(bias);
+    launch.write(type()).write(vector()).write(vector());
+    if (inPlace >= 0) {
+      launch.inPlace(static_cast<uint32_t>(inPlace), 0);
+    }
+    std::vector<Tensor> results = launch.run();
+    expectClose(results[0], dx, 1e-5);
+    expectClose(results[1], dscale, 1e-5);
+    expectClose(results[2], dbias, 1e-5);
+  }
+}
+
+// With a ReLU the bias is an operand, without one it is none.
+TEST(BatchNormBackward, BiasComesWithRelu) {
+  schedule::TypeT x = activation({2, 3, 4, 4}), vector = makeType({3});
+  for (bool relu : {false, true}) {
+    for (bool bias : {false, true}) {
+      Launch launch("batch_norm_backward");
+      launch.number("epsilon", kEpsilon).ints("relu", {relu});
+      launch.read(randomTensor(x, 1)).read(randomTensor(x, 2));
+      for (int i = 0; i < (bias ? 4 : 3); ++i) {
+        launch.read(randomTensor(vector, 3));
+      }
+      launch.write(x).write(vector).write(vector);
+      EXPECT_EQ(launch.prepare().ok(), relu == bias);
+    }
   }
 }
 

@@ -122,6 +122,12 @@ TEST_F(ComputeOpTest, RunningStatisticsInPlace) {
         -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>))");
   EXPECT_EQ(op.getOpClass(), OpClass::Norm);
   EXPECT_EQ(op.getInPlacePairs(), (Pairs{{3, 3}, {4, 4}}));
+  ComputeOp withResidual =
+      parse("%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>", R"(
+    %0:5 = vdnn.batch_norm %x, %v, %v, %v, %v residual(%x) {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, relu}
+      : (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
+        -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>))");
+  EXPECT_EQ(withResidual.getInPlacePairs(), (Pairs{{3, 3}, {4, 4}, {5, 0}}));
 }
 
 TEST_F(ComputeOpTest, ViewsAndDefaults) {

@@ -103,65 +103,90 @@ static __global__ void __launch_bounds__(kJoinX *kJoinY)
       a.unbiased && count > 1 ? deviation / (count - 1) : variance;
   a.mean[c] = static_cast<float>(mean);
   a.inverse[c] = static_cast<float>(inverse);
-  a.vectors[Factor * g.channels + c] = static_cast<float>(a.scale[c] * inverse);
+  a.vectors[Factor * g.channels + c] =
+      normalFactor(a.scale[c], static_cast<float>(inverse));
   a.newMean[c] = static_cast<float>(a.runningMean[c] * a.momentum +
                                     mean * (1 - a.momentum));
   a.newVar[c] = static_cast<float>(a.runningVar[c] * a.momentum +
                                    runningVariance * (1 - a.momentum));
 }
 
-/// y = (x - mean) * factor + bias, the rows from the last to the first: what
-/// the sums read last is still in the cache.
-template <typename T, int V>
-static __device__ void normalize(T *y, const T *x, const float (&mean)[V],
-                                 const float (&factor)[V],
-                                 const float (&bias)[V], const NormGrid &g) {
+/// The vectors of one thread's channels.
+template <int V>
+struct Channels {
+  float mean[V], factor[V], bias[V];
+};
+
+/// y = (x - mean) * factor + bias, plus the residual, through a ReLU, which a
+/// NaN passes; the rows from the last to the first: what the sums read last is
+/// still in the cache. The residual may be the same memory as y.
+template <bool kResidual, bool kRelu, typename T, int V>
+static __device__ void normalize(T *y, const T *x, const T *residual,
+                                 const Channels<V> &of, const NormGrid &g) {
   Rows rows = Rows::of(g);
-  auto apply = [&](float(&values)[V]) {
+  auto apply = [&](float(&values)[V], const float(&added)[V]) {
 #pragma unroll
     for (int c = 0; c < V; ++c) {
-      values[c] = (values[c] - mean[c]) * factor[c] + bias[c];
+      float value =
+          normalValue(values[c], of.mean[c], of.factor[c], of.bias[c]);
+      value = kResidual ? value + added[c] : value;
+      values[c] = kRelu && value <= 0 ? 0 : value;
     }
   };
   constexpr int kRows = 4;
   int64_t first = blockIdx.y * g.chunkRows, row = rows.end - 1 - threadIdx.y;
   for (; row - (kRows - 1) * rows.step >= first; row -= kRows * rows.step) {
-    float values[kRows][V];
+    float values[kRows][V], added[kRows][V];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       load(values[i], x + (row - i * rows.step) * g.channels);
+      if (kResidual) {
+        load(added[i], residual + (row - i * rows.step) * g.channels);
+      }
     }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      apply(values[i]);
+      apply(values[i], added[i]);
       store(y + (row - i * rows.step) * g.channels, values[i]);
     }
   }
   for (; row >= first; row -= rows.step) {
-    float values[V];
+    float values[V], added[V];
     load(values, x + row * g.channels);
-    apply(values);
+    if (kResidual) {
+      load(added, residual + row * g.channels);
+    }
+    apply(values, added);
     store(y + row * g.channels, values);
   }
 }
 
 template <typename T, int V>
 static __global__ void __launch_bounds__(kThreads, 4)
-    normalizeKernel(void *y, const void *x, const float *means,
-                    const float *factors, const float *biases, NormGrid g) {
+    normalizeKernel(NormTraining a, NormGrid g) {
   int channel = firstChannel(g);
   if (channel >= g.channels) {
     return;
   }
-  float mean[V], factor[V], bias[V];
+  Channels<V> of;
 #pragma unroll
   for (int c = 0; c < V; ++c) {
-    mean[c] = means[channel + c];
-    factor[c] = factors[channel + c];
-    bias[c] = biases[channel + c];
+    of.mean[c] = a.mean[channel + c];
+    of.factor[c] = a.vectors[Factor * g.channels + channel + c];
+    of.bias[c] = a.bias[channel + c];
   }
-  normalize(static_cast<T *>(y) + channel, static_cast<const T *>(x) + channel,
-            mean, factor, bias, g);
+  T *y = static_cast<T *>(a.y) + channel;
+  const T *x = static_cast<const T *>(a.x) + channel,
+          *residual = static_cast<const T *>(a.residual) + channel;
+  if (a.residual && a.relu) {
+    normalize<true, true>(y, x, residual, of, g);
+  } else if (a.residual) {
+    normalize<true, false>(y, x, residual, of, g);
+  } else if (a.relu) {
+    normalize<false, true>(y, x, residual, of, g);
+  } else {
+    normalize<false, false>(y, x, residual, of, g);
+  }
 }
 
 template <typename T, int V>
@@ -171,16 +196,17 @@ static __global__ void __launch_bounds__(kThreads, 4)
   if (channel >= g.channels) {
     return;
   }
-  float mean[V], factor[V], bias[V];
+  Channels<V> of;
 #pragma unroll
   for (int c = 0; c < V; ++c) {
-    mean[c] = a.mean[channel + c];
-    factor[c] = static_cast<float>(a.scale[channel + c] /
-                                   sqrt(a.variance[channel + c] + a.epsilon));
-    bias[c] = a.bias[channel + c];
+    of.mean[c] = a.mean[channel + c];
+    of.factor[c] = static_cast<float>(
+        a.scale[channel + c] / sqrt(a.variance[channel + c] + a.epsilon));
+    of.bias[c] = a.bias[channel + c];
   }
-  normalize(static_cast<T *>(a.y) + channel,
-            static_cast<const T *>(a.x) + channel, mean, factor, bias, g);
+  const T *none = nullptr;
+  normalize<false, false>(static_cast<T *>(a.y) + channel,
+                          static_cast<const T *>(a.x) + channel, none, of, g);
 }
 
 cudaError_t launchBatchNorm(const NormGrid &grid, Storage storage,
@@ -189,9 +215,7 @@ cudaError_t launchBatchNorm(const NormGrid &grid, Storage storage,
   VDNN_LAUNCH_NORM(sumKernel, arguments, grid);
   joinKernel<<<static_cast<unsigned>(ceilDivide(grid.channels, kJoinX)),
                dim3(kJoinX, kJoinY), 0, stream>>>(arguments, grid);
-  VDNN_LAUNCH_NORM(normalizeKernel, arguments.y, arguments.x, arguments.mean,
-                   arguments.vectors + Factor * grid.channels, arguments.bias,
-                   grid);
+  VDNN_LAUNCH_NORM(normalizeKernel, arguments, grid);
   return cudaGetLastError();
 }
 

@@ -32,6 +32,19 @@ __device__ inline int firstChannel(const NormGrid &g) {
          g.width;
 }
 
+/// What a normalised value is multiplied by.
+__device__ inline float normalFactor(float scale, float inverse) {
+  return __fmul_rn(scale, inverse);
+}
+
+/// A normalised value, from `normalFactor`. Forward and backward kernels have
+/// it from here and in given instructions: where a ReLU let through is found
+/// again bit for bit.
+__device__ inline float normalValue(float x, float mean, float factor,
+                                    float bias) {
+  return __fmaf_rn(__fsub_rn(x, mean), factor, bias);
+}
+
 /// Sums over the lines of the block, in a fixed order; valid in line 0.
 /// `shared`: N x kThreads.
 template <typename T, int N>

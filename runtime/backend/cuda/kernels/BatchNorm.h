@@ -32,6 +32,8 @@ struct NormTraining {
   bool unbiased;
   const void *x;
   const float *scale, *bias, *runningMean, *runningVar;
+  const void *residual; ///< added to the normalised values, or null
+  bool relu;            ///< at the end
   void *y;
   float *mean, *inverse, *newMean, *newVar;
   double *sums;   ///< chunks x kNormSums x channels
@@ -53,6 +55,7 @@ cudaError_t launchBatchNormInference(const NormGrid &grid, Storage storage,
 struct NormGradient {
   const void *dy, *x;
   const float *scale, *mean, *inverse;
+  const float *bias; ///< with a ReLU, which masks dy; otherwise null
   void *dx;
   float *dscale, *dbias;
   double *sums;   ///< chunks x kNormGradientSums x channels

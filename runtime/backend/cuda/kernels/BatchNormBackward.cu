@@ -16,7 +16,54 @@ using namespace norm;
 /// lacks of it.
 enum { High, Low, Factor, Slope };
 
-/// Sums of dy, of dy * (x - mean) and of x - mean over the block's rows.
+/// Sums of dy, masked by the ReLU if there is one, of dy * (x - mean) and of
+/// x - mean over the block's rows.
+template <bool kRelu, typename T, int V>
+static __device__ void sumGradient(double (&sums)[kNormGradientSums * V],
+                                   const NormGradient &a, int channel,
+                                   const NormGrid &g) {
+  const T *dy = static_cast<const T *>(a.dy) + channel,
+          *x = static_cast<const T *>(a.x) + channel;
+  float mean[V], factor[V], bias[V];
+#pragma unroll
+  for (int c = 0; c < V; ++c) {
+    mean[c] = a.mean[channel + c];
+    if (kRelu) {
+      factor[c] = normalFactor(a.scale[channel + c], a.inverse[channel + c]);
+      bias[c] = a.bias[channel + c];
+    }
+  }
+  auto add = [&](const float(&gradient)[V], const float(&value)[V]) {
+#pragma unroll
+    for (int c = 0; c < V; ++c) {
+      bool passes =
+          !kRelu || normalValue(value[c], mean[c], factor[c], bias[c]) > 0;
+      double dy = passes ? gradient[c] : 0, d = value[c] - mean[c];
+      sums[c] += dy;
+      sums[V + c] += dy * d;
+      sums[2 * V + c] += d;
+    }
+  };
+  Rows rows = Rows::of(g);
+  int64_t row = rows.first;
+  for (; row + rows.step < rows.end; row += 2 * rows.step) {
+    int64_t at = row * g.channels, next = (row + rows.step) * g.channels;
+    float g0[V], g1[V], x0[V], x1[V];
+    load(g0, dy + at);
+    load(x0, x + at);
+    load(g1, dy + next);
+    load(x1, x + next);
+    add(g0, x0);
+    add(g1, x1);
+  }
+  if (row < rows.end) {
+    float g0[V], x0[V];
+    load(g0, dy + row * g.channels);
+    load(x0, x + row * g.channels);
+    add(g0, x0);
+  }
+}
+
 template <typename T, int V>
 static __global__ void __launch_bounds__(kThreads, 4)
     gradientSumKernel(NormGradient a, NormGrid g) {
@@ -24,39 +71,10 @@ static __global__ void __launch_bounds__(kThreads, 4)
   int channel = firstChannel(g);
   double sums[kNormGradientSums * V] = {};
   if (channel < g.channels) {
-    const T *dy = static_cast<const T *>(a.dy) + channel,
-            *x = static_cast<const T *>(a.x) + channel;
-    float mean[V];
-#pragma unroll
-    for (int c = 0; c < V; ++c) {
-      mean[c] = a.mean[channel + c];
-    }
-    auto add = [&](const float(&gradient)[V], const float(&value)[V]) {
-#pragma unroll
-      for (int c = 0; c < V; ++c) {
-        double dy = gradient[c], d = value[c] - mean[c];
-        sums[c] += dy;
-        sums[V + c] += dy * d;
-        sums[2 * V + c] += d;
-      }
-    };
-    Rows rows = Rows::of(g);
-    int64_t row = rows.first;
-    for (; row + rows.step < rows.end; row += 2 * rows.step) {
-      int64_t at = row * g.channels, next = (row + rows.step) * g.channels;
-      float g0[V], g1[V], x0[V], x1[V];
-      load(g0, dy + at);
-      load(x0, x + at);
-      load(g1, dy + next);
-      load(x1, x + next);
-      add(g0, x0);
-      add(g1, x1);
-    }
-    if (row < rows.end) {
-      float g0[V], x0[V];
-      load(g0, dy + row * g.channels);
-      load(x0, x + row * g.channels);
-      add(g0, x0);
+    if (a.bias) {
+      sumGradient<true, T, V>(sums, a, channel, g);
+    } else {
+      sumGradient<false, T, V>(sums, a, channel, g);
     }
   }
   sumLines(sums, shared);
@@ -82,25 +100,22 @@ static __global__ void __launch_bounds__(kJoinX *kJoinY)
   float *vectors = a.vectors + c, high = static_cast<float>(mean);
   vectors[High * g.channels] = high;
   vectors[Low * g.channels] = static_cast<float>(mean - high);
-  vectors[Factor * g.channels] = static_cast<float>(factor);
+  vectors[Factor * g.channels] = normalFactor(a.scale[c], a.inverse[c]);
   vectors[Slope * g.channels] =
       static_cast<float>(-factor * inverse * inverse * product / count);
 }
 
-/// dx = (dy - high - low) * factor + (x - mean) * slope, the rows from the last
-/// to the first: what the sums read last is still in the cache.
-template <typename T, int V>
-static __global__ void __launch_bounds__(kThreads, 4)
-    gradientKernel(NormGradient a, NormGrid g) {
-  int channel = firstChannel(g);
-  if (channel >= g.channels) {
-    return;
-  }
+/// dx = (dy - high - low) * factor + (x - mean) * slope, dy masked by the ReLU
+/// if there is one; the rows from the last to the first: what the sums read
+/// last is still in the cache.
+template <bool kRelu, typename T, int V>
+static __device__ void computeGradient(const NormGradient &a, int channel,
+                                       const NormGrid &g) {
   // Either may be the same memory as dx.
   const T *dy = static_cast<const T *>(a.dy) + channel,
           *x = static_cast<const T *>(a.x) + channel;
   T *dx = static_cast<T *>(a.dx) + channel;
-  float high[V], low[V], factor[V], slope[V], mean[V];
+  float high[V], low[V], factor[V], slope[V], mean[V], bias[V];
 #pragma unroll
   for (int c = 0; c < V; ++c) {
     const float *vectors = a.vectors + channel + c;
@@ -109,12 +124,16 @@ static __global__ void __launch_bounds__(kThreads, 4)
     factor[c] = vectors[Factor * g.channels];
     slope[c] = vectors[Slope * g.channels];
     mean[c] = a.mean[channel + c];
+    bias[c] = kRelu ? a.bias[channel + c] : 0;
   }
   auto apply = [&](float(&gradient)[V], const float(&value)[V]) {
 #pragma unroll
     for (int c = 0; c < V; ++c) {
-      gradient[c] = (gradient[c] - high[c] - low[c]) * factor[c] +
-                    (value[c] - mean[c]) * slope[c];
+      bool passes =
+          !kRelu || normalValue(value[c], mean[c], factor[c], bias[c]) > 0;
+      float dy = passes ? gradient[c] : 0;
+      gradient[c] =
+          (dy - high[c] - low[c]) * factor[c] + (value[c] - mean[c]) * slope[c];
     }
   };
   Rows rows = Rows::of(g);
@@ -137,6 +156,20 @@ static __global__ void __launch_bounds__(kThreads, 4)
     load(x0, x + row * g.channels);
     apply(g0, x0);
     store(dx + row * g.channels, g0);
+  }
+}
+
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, 4)
+    gradientKernel(NormGradient a, NormGrid g) {
+  int channel = firstChannel(g);
+  if (channel >= g.channels) {
+    return;
+  }
+  if (a.bias) {
+    computeGradient<true, T, V>(a, channel, g);
+  } else {
+    computeGradient<false, T, V>(a, channel, g);
   }
 }
 
