@@ -5,6 +5,7 @@ A step is forward, backward and SGD with momentum. Each side runs once to warm u
 """
 
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -59,7 +60,7 @@ def main():
     parser.add_argument("--model", type=Path, default=tools.MODELS / "resnet50.onnx")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=5, help="turns of each side")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of both sides (default: all cores)")
     parser.add_argument("--policy", default="none")
     parser.add_argument("--channels-last", action="store_true", help="PyTorch's other memory layout")
     options = parser.parse_args()

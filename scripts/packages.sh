@@ -7,7 +7,7 @@ build=(build-essential cmake ninja-build git ccache mold unzip python3-pip
   libdnnl-dev ocl-icd-opencl-dev libprotobuf-dev protobuf-compiler
   libflatbuffers-dev flatbuffers-compiler nlohmann-json3-dev libcli11-dev)
 tests=(libgtest-dev libbenchmark-dev clang-format-19 clang-tidy-19 clang-19 libclang-rt-19-dev libonnx-testdata python3-onnx
-  python3-numpy python3-torch python3-torchvision python3-sklearn)
+  python3-numpy python3-torch python3-torchvision python3-sklearn libopenblas0-openmp)
 
 missing=()
 for package in "${build[@]}" "${tests[@]}"; do
