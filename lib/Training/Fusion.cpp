@@ -2,7 +2,9 @@
 //
 // Where branches meet, gradients are added and then go through the derivative
 // of an activation: one pass over memory instead of two. Only neighbours are
-// merged, so that nothing lives longer than before.
+// merged, so that nothing lives longer than before, or only during the update
+// of a parameter between them, which needs less memory than the gradients
+// before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +16,29 @@
 using namespace mlir;
 using namespace vdnn;
 
+static bool isInPhase(Operation *op, StringRef name) {
+  auto phase = op->getAttrOfType<StringAttr>("vdnn.phase");
+  return phase && phase.getValue() == name;
+}
+
+/// Whether `op` may run after `other` instead of before: an update of what it
+/// does not read, since the new value may take the old one's bytes.
+static bool mayWaitFor(Operation *other, PointwiseOp op) {
+  return isInPhase(other, "update") &&
+         llvm::none_of(other->getOperands(), [&](Value operand) {
+           return llvm::is_contained(op.getInputs(), operand);
+         });
+}
+
 /// The op that `op` can be merged into, or null.
 static PointwiseOp findConsumer(PointwiseOp op) {
-  auto next = dyn_cast_or_null<PointwiseOp>(op->getNextNode());
-  auto phase = op->getAttrOfType<StringAttr>("vdnn.phase");
-  if (!next || !phase || phase.getValue() != "backward" ||
-      op->getNumResults() != 1 || op->hasAttr("vdnn.gradient_of") ||
-      op->hasAttr("vdnn.gradients")) {
+  Operation *neighbour = op->getNextNode();
+  while (neighbour && mayWaitFor(neighbour, op)) {
+    neighbour = neighbour->getNextNode();
+  }
+  auto next = dyn_cast_or_null<PointwiseOp>(neighbour);
+  if (!next || !isInPhase(op, "backward") || op->getNumResults() != 1 ||
+      op->hasAttr("vdnn.gradient_of") || op->hasAttr("vdnn.gradients")) {
     return {};
   }
   bool onlyNext = llvm::all_of(op->getUsers(), [&](Operation *user) {

@@ -78,7 +78,7 @@ void fuseNorms(mlir::func::FuncOp function);
 //===--- Fusion.cpp -------------------------------------------------------===//
 
 /// Merges each backward pointwise op that one pointwise op alone reads, as the
-/// next op of the block, into that op.
+/// next op of the block but updates, into that op.
 void fuseBackward(mlir::func::FuncOp function);
 
 //===--- Update.cpp -------------------------------------------------------===//
