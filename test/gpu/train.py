@@ -7,12 +7,15 @@ gradients  one step of each network against PyTorch's in fp64 on the same GPU (t
 bits       ResNet-50 ends five steps with the same bits under every policy
 """
 
+import contextlib
+import io
 import json
 import random
 import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 import tools  # noqa: E402
@@ -76,10 +79,10 @@ class Stage:
         device = "cpu" if self.options.device == "cpu" else "cuda"
         torch.backends.cudnn.deterministic = True
         for entry in self.load("gradients"):
-            begin = time.time()
-            name, reduced = f"{entry['network']}, {entry['precision']}", entry["precision"] != "fp32"
             if self.options.networks and entry["network"] not in self.options.networks:
                 continue
+            begin = time.time()
+            name, reduced = f"{entry['network']}, {entry['precision']}", entry["precision"] != "fp32"
             print(f"  {name}, batch {entry['batch']}:", flush=True)
             problem = steps.Problem(entry["network"], entry["batch"])
             with tempfile.TemporaryDirectory(dir=self.folder) as folder:
@@ -125,6 +128,17 @@ def beside(ours, theirs):
     return problems
 
 
+def self_check():
+    """`beside` finds an error or decisions that are too far from PyTorch's, and nothing else."""
+    def outcome(error, flipped):
+        tally = SimpleNamespace(flipped=flipped, total=1000, SHARE=1e-5)
+        return SimpleNamespace(worst={"gradient": error}, followed=SimpleNamespace(relus=tally, pools=tally))
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        for error, flipped, right in ((1.4e-3, 5, True), (1.6e-3, 5, False), (float("inf"), 5, False), (1e-3, 20, True), (1e-3, 21, False)):
+            assert right != bool(beside(outcome(error, flipped), outcome(1e-3, 10))), (error, flipped)
+
+
 GROUPS = ("digits", "gradients", "bits")
 
 
@@ -140,6 +154,7 @@ def main():
     unknown = set(options.groups) - set(GROUPS)
     if unknown:
         sys.exit(f"unknown group '{unknown.pop()}'; expected some of {', '.join(GROUPS)}")
+    self_check()
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(options, Path(folder))
         for group in options.groups or GROUPS:
