@@ -27,6 +27,6 @@ config.substitutions.append(("%models", os.path.join(config.test_source_root, "m
 config.substitutions.append(("%mlir_include", os.path.join(config.llvm_tools_dir, "..", "include")))
 config.substitutions.append(("%python", config.python_executable))
 
-for tool in ("vdnn-opt", "vdnn-run"):
+for tool in ("vdnn-opt", "vdnn-profile", "vdnn-run"):
     if lit.util.which(tool, config.environment["PATH"]):
         config.available_features.add(tool)

@@ -189,6 +189,13 @@ runToBinary(std::unique_ptr<llvm::MemoryBuffer> buffer,
   return toBytes(*exported);
 }
 
+/// Whether the last pass proves the plan.
+static bool endsWithProof(PassManager &manager) {
+  auto passes = manager.getPasses();
+  return !passes.empty() &&
+         std::prev(passes.end())->getArgument() == "vdnn-check-plan";
+}
+
 static int transform(DialectRegistry &registry, const Options &options) {
   if (!options.modelOptions.empty()) {
     return fail("'" + options.modelOptions.front() +
@@ -220,8 +227,8 @@ static int transform(DialectRegistry &registry, const Options &options) {
       if (failed(given.setupPassPipeline(manager))) {
         return failure();
       }
-      // A plan is proven in every form that it is written in.
-      if (!options.unproven) {
+      // A plan is proven in every form that it is written in, once.
+      if (!options.unproven && !endsWithProof(manager)) {
         manager.addPass(createCheckPlan());
       }
       return success();
