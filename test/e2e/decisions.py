@@ -55,23 +55,24 @@ class Followed:
         self._relu_outputs, self._pool_inputs = list(decisions.relu_outputs), list(decisions.pool_inputs)
 
     @staticmethod
-    def _next(values, shape, what):
+    def _next(values, x, what):
+        """The run's tensor that belongs to the network's `x`, on its device."""
         if not values:
             raise ValueError(f"the network has more {what} than the run")
         value = values.pop(0)
-        if value.shape != shape:
-            raise ValueError(f"a {what} has shape {list(value.shape)} in the run, {list(shape)} in the network")
-        return value
+        if value.shape != x.shape:
+            raise ValueError(f"a {what} has shape {list(value.shape)} in the run, {list(x.shape)} in the network")
+        return value.to(x.device)
 
     def relu(self, x, inplace=False):
-        on = self._next(self._relu_outputs, x.shape, "ReLU") > 0
+        on = self._next(self._relu_outputs, x, "ReLU") > 0
         values = x.detach()
         self.relus.add(values, on != (values > 0), values.abs())
         return x * on
 
     def pool(self, x, *window, **more):
         # PyTorch's pool takes the first maximum of a window, as ours does.
-        _, places = functional_pool(self._next(self._pool_inputs, x.shape, "maximum pool"), *window, **{**more, "return_indices": True})
+        _, places = functional_pool(self._next(self._pool_inputs, x, "maximum pool"), *window, **{**more, "return_indices": True})
         taken = x.flatten(2).gather(2, places.flatten(2)).view_as(places)
         largest = functional_pool(x.detach(), *window, **{**more, "return_indices": False})
         gap = largest - taken.detach()
