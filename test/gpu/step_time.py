@@ -64,6 +64,8 @@ def our_time(build, options, entry):
     if result.returncode != 0:
         return None, f"{entry['name']}: {result.stderr.strip()}"
     report = json.loads(result.stdout)
+    if options.device == "cuda" and "device_bytes_in_use" not in report:
+        return None, f"{entry['name']}: vdnn-run does not report what the device holds"
     kept = ("median_step_ns", "predicted_step_ns", "device_bytes_in_use", "device_arena_bytes", "host_arena_bytes", "bytes_to_host_per_step",
             "bytes_to_device_per_step")
     times = sorted(report["step_ns"][3:] or report["step_ns"])
