@@ -32,9 +32,7 @@ rt::Result<ScheduleT> parseJson(const std::string &text);
 /// Reads a `.vdnn` file.
 rt::Result<ScheduleT> load(const std::string &path);
 
-/// Writes a `.vdnn` file, atomically. The same schedule gives the same bytes.
-rt::Status save(const ScheduleT &schedule, const std::string &path);
-
+/// The bytes of a `.vdnn` file. The same schedule gives the same bytes.
 std::vector<uint8_t> serialize(const ScheduleT &schedule);
 
 /// Structural soundness: indices in range, operand counts by command kind,

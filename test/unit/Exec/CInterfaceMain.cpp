@@ -4,6 +4,7 @@
 
 #include "runtime/exec/Executor.h"
 #include "runtime/exec/Observers.h"
+#include "runtime/support/AtomicFile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -78,7 +79,10 @@ schedule::ScheduleT makeCpuPlan() {
 TEST(CInterface, TrainsAndResumes) {
   std::string folder = testing::TempDir();
   std::string plan = folder + "c-interface.vdnn";
-  ASSERT_TRUE(schedule::save(makeCpuPlan(), plan).ok());
+  std::vector<uint8_t> bytes = schedule::serialize(makeCpuPlan());
+  ASSERT_TRUE(rt::writeFile(plan, {reinterpret_cast<const char *>(bytes.data()),
+                                   bytes.size()})
+                  .ok());
   EXPECT_EQ(
       testCInterface(plan.c_str(),
                      (folder + "c-interface-weights.safetensors").c_str()),
