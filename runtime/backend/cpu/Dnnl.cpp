@@ -98,7 +98,7 @@ Kernel DnnlProgram::finish(std::shared_ptr<DnnlProgram> program) {
   Kernel kernel;
   kernel.workspaceBytes = program->workspace_.bytes();
   kernel.build = [program] { program->build(); };
-  kernel.run = [program](const Operands &operands) {
+  kernel.run = [program = std::move(program)](const Operands &operands) {
     return program->run(operands);
   };
   return kernel;
