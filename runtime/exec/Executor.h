@@ -58,11 +58,11 @@ public:
 
   /// Sets the value that an input or persistent tensor has when the next step
   /// begins. `value` has exactly the tensor's element type and shape.
-  Status write(uint32_t tensor, const HostTensor &value);
+  Status write(uint32_t index, const HostTensor &value);
 
   /// Value of an output or persistent tensor after the last step (a persistent
   /// one: also before the first).
-  Result<HostTensor> read(uint32_t tensor);
+  Result<HostTensor> read(uint32_t index);
 
   /// An input's bytes in the host arena, in the tensor's own layout.
   std::span<std::byte> inputBytes(uint32_t tensor);

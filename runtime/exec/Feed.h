@@ -58,9 +58,9 @@ private:
     bool batched;
   };
 
-  Status addSource(const schedule::ScheduleT &schedule, uint32_t tensor,
+  Status addSource(const schedule::ScheduleT &schedule, uint32_t index,
                    const std::string &path);
-  Status addSynthetic(const schedule::ScheduleT &schedule, uint32_t tensor,
+  Status addSynthetic(const schedule::ScheduleT &schedule, uint32_t index,
                       uint64_t seed);
   Status agree(const schedule::ScheduleT &schedule, bool partial);
   void shuffle(uint64_t pass);

@@ -28,26 +28,26 @@ static int finish(const Status &status) {
 
 const char *vdnn_error(void) { return lastError.c_str(); }
 
-vdnn_run *vdnn_load(const char *plan, const vdnn_options *given) {
-  vdnn_options options = given ? *given : vdnn_options{};
+vdnn_run *vdnn_load(const char *plan, const vdnn_options *options) {
+  vdnn_options chosen = options ? *options : vdnn_options{};
   Result<schedule::ScheduleT> schedule = schedule::load(plan);
   if (!schedule) {
     fail(schedule.message());
     return nullptr;
   }
-  Result<std::unique_ptr<Device>> device = openDevice(
-      options.device ? options.device : "", *schedule, options.threads);
+  Result<std::unique_ptr<Device>> device =
+      openDevice(chosen.device ? chosen.device : "", *schedule, chosen.threads);
   if (!device) {
     fail(device.message());
     return nullptr;
   }
   SessionOptions sessionOptions;
-  sessionOptions.weights = options.weights ? options.weights : "";
-  sessionOptions.resume = options.resume ? options.resume : "";
-  if (options.seed) {
-    sessionOptions.seed = *options.seed;
+  sessionOptions.weights = chosen.weights ? chosen.weights : "";
+  sessionOptions.resume = chosen.resume ? chosen.resume : "";
+  if (chosen.seed) {
+    sessionOptions.seed = *chosen.seed;
   }
-  sessionOptions.graph = options.no_graph == 0;
+  sessionOptions.graph = chosen.no_graph == 0;
   sessionOptions.planWeights = weightsBeside(plan);
   Result<std::unique_ptr<Session>> session =
       Session::create(std::move(*schedule), std::move(*device), sessionOptions);

@@ -27,6 +27,7 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using, readability-identifier-naming): C */
 typedef struct vdnn_run vdnn_run;
 
 /* Zero and NULL mean the default. What they point to is copied. */
@@ -75,6 +76,7 @@ int vdnn_get(vdnn_run *run, const char *name, void *data, size_t bytes);
 
 /* Writes weights and state to a .safetensors file, atomically. */
 int vdnn_save(vdnn_run *run, const char *path);
+/* NOLINTEND(modernize-use-using, readability-identifier-naming) */
 
 #ifdef __cplusplus
 }
