@@ -81,8 +81,8 @@ private:
 };
 
 constexpr uint32_t kDims = 1, kType = 2, kSegment = 3, kFloats = 4, kInt32s = 5,
-                   kStrings = 6, kInt64s = 7, kName = 8, kRaw = 9,
-                   kDoubles = 10, kUint64s = 11, kLocation = 14;
+                   kInt64s = 7, kName = 8, kRaw = 9, kDoubles = 10,
+                   kUint64s = 11, kLocation = 14;
 
 /// What a message holds, before its parts are compared with each other.
 struct Proto {

@@ -126,9 +126,9 @@ Result<Safetensors> Safetensors::read(const std::string &path) {
   return parse(file->bytes(), path, file->owner());
 }
 
-Result<Safetensors> Safetensors::parse(std::span<const std::byte> bytes,
-                                       const std::string &name,
-                                       std::shared_ptr<const void> owner) {
+Result<Safetensors>
+Safetensors::parse(std::span<const std::byte> bytes, const std::string &name,
+                   const std::shared_ptr<const void> &owner) {
   auto broken = [&](const std::string &why) {
     return Error{"'" + name + "' is not a sound .safetensors file: " + why};
   };

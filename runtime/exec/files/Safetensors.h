@@ -18,7 +18,7 @@ public:
   /// Reads from memory; `owner` keeps `bytes` alive. `name` is for messages.
   static Result<Safetensors> parse(std::span<const std::byte> bytes,
                                    const std::string &name,
-                                   std::shared_ptr<const void> owner);
+                                   const std::shared_ptr<const void> &owner);
 
   /// Null where there is no such tensor.
   const HostTensor *find(const std::string &name) const;
