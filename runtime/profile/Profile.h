@@ -47,7 +47,7 @@ struct ProfileOptions {
   /// Measurements of each candidate, whose median counts.
   unsigned rounds = 5;
   /// Candidates that need a larger workspace are left out.
-  uint64_t maxWorkspaceBytes = uint64_t{4} << 30;
+  uint64_t maxWorkspaceBytes = uint64_t{16} << 30;
   /// Called after each kernel: how many of how many, and its signature.
   std::function<void(size_t done, size_t all, const std::string &signature)>
       progress;
