@@ -131,7 +131,16 @@ int main(int argc, char **argv) {
   app.add_option("--rounds", command.options.rounds,
                  "measurements of each candidate (default 5)")
       ->check(CLI::Range(1, 1000));
+  double gibibytes = 0;
+  app.add_option("--max-workspace", gibibytes,
+                 "candidates that need more GiB of workspace are left out "
+                 "(default 16)")
+      ->check(CLI::Range(0.0, 1024.0));
   CLI11_PARSE(app, argc, argv);
+  if (gibibytes > 0) {
+    command.options.maxWorkspaceBytes =
+        static_cast<uint64_t>(gibibytes * double(uint64_t{1} << 30));
+  }
   if (rt::Status status = run(command); !status) {
     std::fprintf(stderr, "error: %s\n", status.message().c_str());
     return 1;

@@ -180,6 +180,7 @@ schedule::ScheduleT makePlan(const std::vector<std::string> &kinds) {
 TEST(Profile, HoldsEveryWayToRunEveryKernel) {
   Log log;
   ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
   std::vector<std::string> progress, refused;
   options.progress = [&](size_t done, size_t all, const std::string &text) {
     progress.push_back(std::to_string(done) + "/" + std::to_string(all) + " " +
