@@ -23,7 +23,7 @@ say "2. A convolutional net exported from PyTorch, planned for this CPU: unplann
 /usr/bin/python3 test/e2e/digits_data.py "$work"
 train=(test/models/digits.onnx --batch=64 --loss=cross_entropy --momentum=0.9 --device=cpu --summary=text)
 show "$bin/vdnn-opt" "${train[@]}" --policy=none -o "$work/unplanned.mlir"
-show "$bin/vdnn-opt" "${train[@]}" --policy=all --budget=1100KiB -o "$work/planned.mlir"
+show "$bin/vdnn-opt" "${train[@]}" --policy=all --budget=800KiB -o "$work/planned.mlir"
 
 say "3. It trains on scikit-learn's handwritten digits"
 data=(--data "x=$work/train_x.npy" --data "labels=$work/train_y.npy" --shuffle 1)
