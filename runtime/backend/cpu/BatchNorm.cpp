@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/backend/common/NormShape.h"
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
 
@@ -223,38 +224,11 @@ static void normalize(NormShape s, unsigned threads, float *y, const float *x,
   });
 }
 
-/// Checks the activations (reads and writes that are not vectors) and the
-/// vectors of C elements.
-static Result<NormShape>
-describe(const Request &request,
-         std::initializer_list<size_t> activationReads) {
-  VDNN_TRY(expectAllF32(request));
-  const TypeT &y = *request.types.writes[0];
-  if (y.shape.size() < 2) {
-    return Error{"expected a batch and channels, found shape " +
-                 toString(y.shape)};
-  }
-  VDNN_TRY(expectLayout(y, Layout::ChannelsLast, "result 0"));
-  int64_t channels = y.shape[1];
-  for (size_t i = 0; i < request.types.reads.size(); ++i) {
-    std::string what = "operand " + std::to_string(i);
-    bool activation = std::find(activationReads.begin(), activationReads.end(),
-                                i) != activationReads.end();
-    if (activation) {
-      VDNN_TRY(expectSameType(*request.types.reads[i], y, what.c_str()));
-    } else {
-      VDNN_TRY(expectShape(*request.types.reads[i], {channels}, what.c_str()));
-    }
-  }
-  for (size_t i = 1; i < request.types.writes.size(); ++i) {
-    VDNN_TRY(expectShape(*request.types.writes[i], {channels},
-                         ("result " + std::to_string(i)).c_str()));
-  }
-  int64_t elements = countElements(y.shape);
-  if (elements == 0) {
-    return Error{"shape " + toString(y.shape) + " has no elements"};
-  }
-  return NormShape{elements / channels, channels};
+static Result<NormShape> describe(const Request &request,
+                                  std::initializer_list<size_t> activations) {
+  Result<Rows> rows = Rows::parse(request.types, activations);
+  VDNN_TRY(rows.status());
+  return NormShape{rows->rows, rows->channels};
 }
 
 Result<Kernel> createBatchNorm(const Request &request) {

@@ -1,50 +1,24 @@
 //===- BatchNorm.cpp - batch normalisation, training, inference, gradient -===//
 
 #include "runtime/backend/cuda/kernels/BatchNorm.h"
+#include "runtime/backend/common/NormShape.h"
 #include "runtime/backend/cuda/Factories.h"
 
 #include <algorithm>
 
 namespace vdnn::rt::cuda {
 
-using schedule::Layout;
 using schedule::TypeT;
 
-/// Checks the activations (result 0 and the listed reads) and the vectors of C
-/// elements, which all others are.
 static Result<NormGrid> describe(const Request &request,
                                  std::initializer_list<size_t> activations) {
-  VDNN_TRY(expectAllF32(request));
-  const TypeT &y = *request.types.writes[0];
-  if (y.shape.size() < 2) {
-    return Error{"expected a batch and channels, found shape " +
-                 toString(y.shape)};
+  Result<Rows> rows = Rows::parse(request.types, activations);
+  VDNN_TRY(rows.status());
+  if (rows->channels > (1 << 28)) {
+    return Error{"there are " + std::to_string(rows->channels) +
+                 " channels, expected at most 2^28"};
   }
-  VDNN_TRY(expectLayout(y, Layout::ChannelsLast, "result 0"));
-  int64_t channels = y.shape[1];
-  for (size_t i = 0; i < request.types.reads.size(); ++i) {
-    std::string what = "operand " + std::to_string(i);
-    bool activation = std::find(activations.begin(), activations.end(), i) !=
-                      activations.end();
-    if (activation) {
-      VDNN_TRY(expectSameType(*request.types.reads[i], y, what.c_str()));
-    } else {
-      VDNN_TRY(expectShape(*request.types.reads[i], {channels}, what.c_str()));
-    }
-  }
-  for (size_t i = 1; i < request.types.writes.size(); ++i) {
-    VDNN_TRY(expectShape(*request.types.writes[i], {channels},
-                         ("result " + std::to_string(i)).c_str()));
-  }
-  int64_t elements = countElements(y.shape);
-  if (elements == 0) {
-    return Error{"shape " + toString(y.shape) + " has no elements"};
-  }
-  if (channels > (1 << 28)) {
-    return Error{"shape " + toString(y.shape) +
-                 " has too many channels, expected at most 2^28"};
-  }
-  return NormGrid::of(elements / channels, channels);
+  return NormGrid::of(rows->rows, rows->channels);
 }
 
 /// Where the sums and the vectors lie in the workspace.

@@ -1,0 +1,40 @@
+//===- NormShape.cpp ------------------------------------------------------===//
+
+#include "runtime/backend/common/NormShape.h"
+
+#include <algorithm>
+
+namespace vdnn::rt::backend {
+
+Result<Rows> Rows::parse(const LaunchTypes &types,
+                         std::initializer_list<size_t> activations) {
+  VDNN_TRY(expectAllF32(types));
+  const schedule::TypeT &y = *types.writes[0];
+  if (y.shape.size() < 2) {
+    return Error{"expected a batch and channels, found shape " +
+                 toString(y.shape)};
+  }
+  VDNN_TRY(expectLayout(y, schedule::Layout::ChannelsLast, "result 0"));
+  int64_t channels = y.shape[1];
+  for (size_t i = 0; i < types.reads.size(); ++i) {
+    std::string what = "operand " + std::to_string(i);
+    bool activation = std::find(activations.begin(), activations.end(), i) !=
+                      activations.end();
+    if (activation) {
+      VDNN_TRY(expectSameType(*types.reads[i], y, what.c_str()));
+    } else {
+      VDNN_TRY(expectShape(*types.reads[i], {channels}, what.c_str()));
+    }
+  }
+  for (size_t i = 1; i < types.writes.size(); ++i) {
+    VDNN_TRY(expectShape(*types.writes[i], {channels},
+                         ("result " + std::to_string(i)).c_str()));
+  }
+  int64_t elements = countElements(y.shape);
+  if (elements == 0) {
+    return Error{"shape " + toString(y.shape) + " has no elements"};
+  }
+  return Rows{elements / channels, channels};
+}
+
+} // namespace vdnn::rt::backend
