@@ -20,8 +20,6 @@
 namespace vdnn::rt::cpu {
 
 using schedule::Layout;
-using schedule::TypeT;
-
 namespace {
 
 constexpr int64_t kChunkRows = 256;

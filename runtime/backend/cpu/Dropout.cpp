@@ -5,14 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/backend/common/DropoutShape.h"
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
 
-#include <cmath>
-
 namespace vdnn::rt::cpu {
-
-using schedule::TypeT;
 
 namespace {
 
@@ -69,34 +66,11 @@ static void dropRow(float *y, const float *x,
 }
 
 Result<Kernel> createDropout(const Request &request) {
-  VDNN_TRY(expectArity(request, {3, 3, 1, 1}));
-  VDNN_TRY(expectAllF32(request, {1, 2}));
-  const TypeT &x = *request.types.reads[0];
-  VDNN_TRY(expectSameType(*request.types.writes[0], x, "the result"));
-  for (size_t i : {1, 2}) {
-    VDNN_TRY(expectElement(*request.types.reads[i], schedule::ElementType::I64,
-                           i == 1 ? "seed" : "step"));
-    VDNN_TRY(
-        expectShape(*request.types.reads[i], {}, i == 1 ? "seed" : "step"));
-  }
-  double ratio = schedule::getNumber(request.kernel, "ratio");
-  if (!(ratio >= 0 && ratio < 1)) {
-    return Error{"expected a 'ratio' of at least 0 and less than 1, found " +
-                 std::to_string(ratio)};
-  }
-  int64_t id = schedule::getInt(request.kernel, "id");
-  if (id < 0 || id > UINT32_MAX) {
-    return Error{"expected an 'id' of 32 bits, found " + std::to_string(id)};
-  }
-  int64_t elements = countElements(x.shape);
-  if (elements > (int64_t{1} << 34)) {
-    return Error{
-        "shape " + toString(x.shape) +
-        " has more than 2^34 elements, which the counter cannot number"};
-  }
-  DropoutShape shape{elements, static_cast<uint32_t>(id),
-                     static_cast<uint32_t>(std::ceil(ratio * (1 << 24))),
-                     static_cast<float>(1.0 / (1.0 - ratio))};
+  Result<DropoutNumbers> numbers =
+      DropoutNumbers::parse(request.kernel, request.types);
+  VDNN_TRY(numbers.status());
+  DropoutShape shape{numbers->elements, numbers->id, numbers->threshold,
+                     numbers->scale};
   Kernel kernel;
   kernel.inPlace = {{0, 0}};
   kernel.run = [s = shape,

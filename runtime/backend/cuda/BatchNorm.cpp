@@ -8,8 +8,6 @@
 
 namespace vdnn::rt::cuda {
 
-using schedule::TypeT;
-
 static Result<NormGrid> describe(const Request &request,
                                  std::initializer_list<size_t> activations) {
   Result<Rows> rows = Rows::parse(request.types, activations);

@@ -1,5 +1,6 @@
 //===- Shape.cpp - reorder, transpose, concat, slice ----------------------===//
 
+#include "runtime/backend/common/AxisShape.h"
 #include "runtime/backend/cuda/Factories.h"
 #include "runtime/backend/cuda/kernels/StridedCopy.h"
 
@@ -8,15 +9,6 @@
 namespace vdnn::rt::cuda {
 
 using schedule::TypeT;
-
-static Status expectSameElements(const Request &request) {
-  const TypeT &y = *request.types.writes[0];
-  for (size_t i = 0; i < request.types.reads.size(); ++i) {
-    VDNN_TRY(expectElement(*request.types.reads[i], y.element,
-                           ("operand " + std::to_string(i)).c_str()));
-  }
-  return {};
-}
 
 /// Bytes that divide an offset, as far as operands are aligned.
 static uint64_t alignmentOf(uint64_t offset) {
@@ -55,7 +47,7 @@ static Result<Kernel> copyKernel(Result<StridedCopy> copy, uint64_t offset) {
 
 Result<Kernel> createReorder(const Request &request) {
   VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
-  VDNN_TRY(expectSameElements(request));
+  VDNN_TRY(expectSameElements(request.types));
   const TypeT &x = *request.types.reads[0], &y = *request.types.writes[0];
   VDNN_TRY(expectShape(y, x.shape, "the result"));
   return copyKernel(makeCopy(x.shape, memoryStrides(x), memoryStrides(y),
@@ -65,23 +57,12 @@ Result<Kernel> createReorder(const Request &request) {
 
 Result<Kernel> createTranspose(const Request &request) {
   VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
-  VDNN_TRY(expectSameElements(request));
+  VDNN_TRY(expectSameElements(request.types));
   const TypeT &x = *request.types.reads[0], &y = *request.types.writes[0];
-  std::vector<int64_t> permutation =
-                           schedule::getInts(request.kernel, "permutation"),
-                       sorted = permutation;
-  std::sort(sorted.begin(), sorted.end());
-  bool valid = sorted.size() == x.shape.size();
-  for (size_t i = 0; valid && i < sorted.size(); ++i) {
-    valid = sorted[i] == static_cast<int64_t>(i);
-  }
-  if (!valid) {
-    return Error{"attribute 'permutation' is " + toString(permutation) +
-                 ", no permutation of the dimensions of shape " +
-                 toString(x.shape)};
-  }
+  Result<std::vector<int64_t>> permutation = readPermutation(request.kernel, x);
+  VDNN_TRY(permutation.status());
   std::vector<int64_t> strides = memoryStrides(x), shape, fromStrides;
-  for (int64_t dim : permutation) {
+  for (int64_t dim : *permutation) {
     shape.push_back(x.shape[static_cast<size_t>(dim)]);
     fromStrides.push_back(strides[static_cast<size_t>(dim)]);
   }
@@ -91,36 +72,16 @@ Result<Kernel> createTranspose(const Request &request) {
                     0);
 }
 
-static Result<size_t> readAxis(const Request &request, const TypeT &type) {
-  int64_t rank = static_cast<int64_t>(type.shape.size()),
-          axis = schedule::getInt(request.kernel, "axis");
-  if (axis < 0 || axis >= rank) {
-    return Error{"axis " + std::to_string(axis) +
-                 " is outside the rank of shape " + toString(type.shape)};
-  }
-  return static_cast<size_t>(axis);
-}
-
 Result<Kernel> createSlice(const Request &request) {
   VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
-  VDNN_TRY(expectSameElements(request));
+  VDNN_TRY(expectSameElements(request.types));
   const TypeT &x = *request.types.reads[0], &y = *request.types.writes[0];
-  Result<size_t> axis = readAxis(request, x);
-  VDNN_TRY(axis.status());
-  std::vector<int64_t> expected = x.shape;
-  expected[*axis] = y.shape.size() == x.shape.size() ? y.shape[*axis] : -1;
-  VDNN_TRY(expectShape(y, expected, "the result"));
-  int64_t offset = schedule::getInt(request.kernel, "offset");
-  if (offset < 0 || offset > x.shape[*axis] - y.shape[*axis]) {
-    return Error{"a slice of " + std::to_string(y.shape[*axis]) + " from " +
-                 std::to_string(offset) + " reaches outside axis " +
-                 std::to_string(*axis) + " of shape " + toString(x.shape)};
-  }
-  std::vector<int64_t> strides = memoryStrides(x);
+  Result<int64_t> begin = readSlice(request.kernel, x, y);
+  VDNN_TRY(begin.status());
   uint64_t bytes = schedule::elementBytes(x.element);
-  uint64_t from = static_cast<uint64_t>(offset * strides[*axis]) * bytes;
-  return copyKernel(makeCopy(y.shape, strides, memoryStrides(y), bytes, from),
-                    from);
+  uint64_t from = static_cast<uint64_t>(*begin) * bytes;
+  return copyKernel(
+      makeCopy(y.shape, memoryStrides(x), memoryStrides(y), bytes, from), from);
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,9 +131,9 @@ static Kernel concatRows(const Request &request, size_t axis) {
 
 Result<Kernel> createConcat(const Request &request) {
   VDNN_TRY(expectArity(request, {1, SIZE_MAX, 1, 1}));
-  VDNN_TRY(expectSameElements(request));
+  VDNN_TRY(expectSameElements(request.types));
   const TypeT &y = *request.types.writes[0];
-  Result<size_t> axis = readAxis(request, y);
+  Result<size_t> axis = readAxis(request.kernel, y);
   VDNN_TRY(axis.status());
   struct Part {
     StridedCopy copy;
