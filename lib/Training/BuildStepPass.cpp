@@ -41,7 +41,7 @@ struct BuildStep : vdnn::impl::BuildStepBase<BuildStep> {
                            .Case("paper", Storage::Paper)
                            .Default(std::nullopt);
     auto fusionKind = llvm::StringSwitch<std::optional<Fusion>>(fuse)
-                          .Case("norm", Fusion::Norm)
+                          .Case("all", Fusion::All)
                           .Case("none", Fusion::None)
                           .Default(std::nullopt);
     if (!lossKind || !storageKind || !fusionKind) {
@@ -51,7 +51,7 @@ struct BuildStep : vdnn::impl::BuildStepBase<BuildStep> {
               : !storageKind
                   ? "unknown storage '" + storage +
                         "'; expected compact or paper"
-                  : "unknown fusion '" + fuse + "'; expected norm or none");
+                  : "unknown fusion '" + fuse + "'; expected all or none");
       return signalPassFailure();
     }
     TrainingOptions options;

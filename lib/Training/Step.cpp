@@ -155,8 +155,10 @@ LogicalResult StepBuilder::run() {
     return failure();
   }
   // First, so that layers and gradients are those of the fused ops.
-  if (options.fusion == Fusion::Norm && options.storage == Storage::Compact) {
+  if (options.fusion == Fusion::All && options.storage == Storage::Compact) {
     fuseNorms(function);
+    moveRelusBehindPools(function);
+    fuseConvolutions(function);
   }
   if (options.storage == Storage::Compact) {
     addPoolIndices(function, findWanted(trained, *loss));

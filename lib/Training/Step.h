@@ -75,6 +75,18 @@ void addPoolIndices(mlir::func::FuncOp function,
 /// made.
 void fuseNorms(mlir::func::FuncOp function);
 
+//===--- ReluPlacement.cpp ------------------------------------------------===//
+
+/// Lets a ReLU that a max pool alone reads work on the pool's result. Before
+/// gradients are made.
+void moveRelusBehindPools(mlir::func::FuncOp function);
+
+//===--- ConvFusion.cpp ---------------------------------------------------===//
+
+/// Makes a convolution with a bias and the ReLU that alone reads it one op.
+/// Before gradients are made.
+void fuseConvolutions(mlir::func::FuncOp function);
+
 //===--- Fusion.cpp -------------------------------------------------------===//
 
 /// Merges each backward pointwise op that one pointwise op alone reads, as the

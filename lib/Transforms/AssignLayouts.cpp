@@ -5,7 +5,8 @@
 // one node, as all of an op's tensors have one layout; so has every argument
 // and result of the function and every constant. A value whose producer and
 // some consumer are on different sides is reordered once, at the cost of its
-// bytes; a value whose reorder is free constrains nothing.
+// bytes; a value whose reorder is free constrains nothing. An op whose kernel
+// takes both layouts but is slower in one pays there for what that costs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,21 +25,49 @@ namespace vdnn {
 using namespace mlir;
 using namespace vdnn;
 
-/// The layout that an op's kernel insists on; none: any one.
-static std::optional<Layout> getRequiredLayout(Operation *op) {
-  if (isa<ConvOp, ConvBackwardDataOp, ConvBackwardFilterOp, MaxPoolOp,
-          AvgPoolOp, MaxPoolBackwardOp, AvgPoolBackwardOp, BatchNormOp,
-          BatchNormInferenceOp, BatchNormBackwardOp, LRNOp, LRNBackwardOp>(
-          op)) {
-    return Layout::ChannelsLast;
+namespace {
+/// The layout of an op's kernel.
+struct Wish {
+  std::optional<Layout> layout; ///< none: any one
+  /// Bytes moved on top in the other layout; infinite: there is no kernel.
+  uint64_t penalty = MinCut::Infinite;
+};
+} // namespace
+
+static bool isConvolution(Operation *op) {
+  return isa<ConvOp, ConvBackwardDataOp, ConvBackwardFilterOp>(op);
+}
+
+static bool isPool(Operation *op) {
+  return isa<MaxPoolOp, AvgPoolOp, MaxPoolBackwardOp, AvgPoolBackwardOp>(op);
+}
+
+/// Ops whose kernels know channels last alone, on every device.
+static bool isNorm(Operation *op) {
+  return isa<BatchNormOp, BatchNormInferenceOp, BatchNormBackwardOp, LRNOp,
+             LRNBackwardOp>(op);
+}
+
+/// Whether convolutions by cuDNN are faster on planes. Its kernels in IEEE f32
+/// work on these: channels last they bring every operand into that order, and
+/// the result back, in their workspace. Those on tensor cores work channels
+/// last. Where norms bind their tensors to channels last, two copies of each
+/// activation would live until the backward pass.
+static bool prefersPlanes(func::FuncOp step, const Target &target) {
+  return target.kind == "cuda" && target.precision == "fp32" &&
+         llvm::none_of(step.getBody().front(),
+                       [](Operation &op) { return isNorm(&op); });
+}
+
+static uint64_t countBytes(Operation *op) {
+  uint64_t bytes = 0;
+  for (Value operand : op->getOperands()) {
+    bytes += tensorBytes(cast<RankedTensorType>(operand.getType()));
   }
-  // The losses could have either, but their labels have one dimension less than
-  // their logits, so that channels last would mean another order for each.
-  if (isa<ReshapeOp, MatMulOp, SoftmaxOp, SoftmaxBackwardOp,
-          SoftmaxCrossEntropyOp, SoftmaxCrossEntropyBackwardOp>(op)) {
-    return Layout::RowMajor;
+  for (Value result : op->getResults()) {
+    bytes += tensorBytes(cast<RankedTensorType>(result.getType()));
   }
-  return std::nullopt;
+  return bytes;
 }
 
 static RankedTensorType withLayout(Type type, Layout layout) {
@@ -55,7 +84,9 @@ namespace {
 
 class LayoutAssignment {
 public:
-  explicit LayoutAssignment(func::FuncOp step) : step(step) {}
+  LayoutAssignment(func::FuncOp step, const Target &target)
+      : step(step), poolsAnyhow(target.kind == "cuda"),
+        convolvesPlanes(prefersPlanes(step, target)) {}
 
   void run() {
     removeReorders();
@@ -84,7 +115,11 @@ private:
     return text ? text.getValue() : StringRef();
   }
 
+  Wish getWish(Operation *op) const;
+
   func::FuncOp step;
+  bool poolsAnyhow; ///< pools have kernels for both layouts
+  bool convolvesPlanes;
   MinCut graph;
   llvm::DenseMap<Operation *, uint32_t> opNodes;
   SmallVector<uint32_t> argumentNodes;
@@ -163,6 +198,26 @@ void LayoutAssignment::separateResults() {
   }
 }
 
+Wish LayoutAssignment::getWish(Operation *op) const {
+  if (isConvolution(op)) {
+    return convolvesPlanes ? Wish{Layout::RowMajor, countBytes(op)}
+                           : Wish{Layout::ChannelsLast};
+  }
+  if (isPool(op)) {
+    return poolsAnyhow ? Wish{} : Wish{Layout::ChannelsLast};
+  }
+  if (isNorm(op)) {
+    return {Layout::ChannelsLast};
+  }
+  // The losses could have either, but their labels have one dimension less than
+  // their logits, so that channels last would mean another order for each.
+  if (isa<ReshapeOp, MatMulOp, SoftmaxOp, SoftmaxBackwardOp,
+          SoftmaxCrossEntropyOp, SoftmaxCrossEntropyBackwardOp>(op)) {
+    return {Layout::RowMajor};
+  }
+  return {};
+}
+
 void LayoutAssignment::buildGraph() {
   llvm::DenseMap<Attribute, uint32_t> nodeOfName;
   for (BlockArgument argument : step.getArguments()) {
@@ -181,11 +236,11 @@ void LayoutAssignment::buildGraph() {
   for (Operation &op : step.getBody().front().without_terminator()) {
     uint32_t node = graph.addNode();
     opNodes[&op] = node;
-    std::optional<Layout> required = getRequiredLayout(&op);
-    if (required == Layout::RowMajor) {
-      graph.addEdge(MinCut::Source, node, MinCut::Infinite);
-    } else if (required == Layout::ChannelsLast) {
-      graph.addEdge(node, MinCut::Sink, MinCut::Infinite);
+    Wish wish = getWish(&op);
+    if (wish.layout == Layout::RowMajor) {
+      graph.addEdge(MinCut::Source, node, wish.penalty);
+    } else if (wish.layout == Layout::ChannelsLast) {
+      graph.addEdge(node, MinCut::Sink, wish.penalty);
     }
   }
   for (OpOperand &use : getTerminator()->getOpOperands()) {
@@ -386,7 +441,17 @@ struct AssignLayoutsPass : vdnn::impl::AssignLayoutsBase<AssignLayoutsPass> {
         return signalPassFailure();
       }
     }
-    LayoutAssignment(step).run();
+    // Without a target the layouts that every device has.
+    Target target;
+    auto module = step->getParentOfType<ModuleOp>();
+    if (module && module->hasAttr("vdnn.target")) {
+      FailureOr<Target> attached = getTarget(module);
+      if (failed(attached)) {
+        return signalPassFailure();
+      }
+      target = std::move(*attached);
+    }
+    LayoutAssignment(step, target).run();
   }
 };
 } // namespace

@@ -200,8 +200,21 @@ InitialAttr PlanWriter::getInitial(planning::TensorId id) {
   return constant ? getConstantInitial(constant) : InitialAttr();
 }
 
-/// An output may be a view; users see the view's type.
+/// An output may be a view, and a gradient may be one to the update that reads
+/// it; users see the view's type.
 Type PlanWriter::getModelType(planning::TensorId id) {
+  auto type = cast<RankedTensorType>(planned.values[id].getType());
+  const std::string &parameter = planned.gradientOf[id];
+  if (!parameter.empty() && isFreeReorder(type)) {
+    for (planning::TensorId other = 0; other < problem.tensors.size();
+         ++other) {
+      if (problem.tensors[other].name == parameter) {
+        auto viewed = cast<RankedTensorType>(planned.values[other].getType());
+        return isFreeReorder(viewed) ? viewed.clone(type.getElementType())
+                                     : type;
+      }
+    }
+  }
   if (problem.tensors[id].kind == planning::TensorKind::Output) {
     for (auto [number, tensor] : llvm::enumerate(planned.results)) {
       if (tensor == id) {
@@ -209,7 +222,7 @@ Type PlanWriter::getModelType(planning::TensorId id) {
       }
     }
   }
-  return planned.values[id].getType();
+  return type;
 }
 
 void PlanWriter::writeTensor(planning::TensorId id) {

@@ -1,8 +1,8 @@
 // RUN: vdnn-opt %s --split-input-file --vdnn-build-step="loss=mse momentum=0" | FileCheck %s
 // RUN: vdnn-opt %s --split-input-file --vdnn-build-step="loss=mse momentum=0 fuse=none" | FileCheck %s --check-prefix=PLAIN
 // RUN: vdnn-opt %s --split-input-file --vdnn-build-step="loss=mse momentum=0 storage=paper" | FileCheck %s --check-prefix=PLAIN
-// RUN: not vdnn-opt %s --split-input-file --vdnn-build-step="fuse=all" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: unknown fusion 'all'; expected norm or none
+// RUN: not vdnn-opt %s --split-input-file --vdnn-build-step="fuse=some" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: unknown fusion 'some'; expected all or none
 // PLAIN-NOT: relu,
 // PLAIN-NOT: residual(
 // PLAIN-NOT: bias(

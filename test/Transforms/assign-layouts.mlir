@@ -105,3 +105,55 @@ func.func @results(%x: tensor<4xf32> {vdnn.name = "x", vdnn.role = "input"}, %s:
         tensor<4xf32> {vdnn.name = "s", vdnn.role = "update"}) {
   return %x, %x, %s : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// On a GPU in IEEE f32 convolutions work on planes, and pools with them.
+// CHECK: module attributes
+// CHECK-LABEL: func.func @planes
+// CHECK-NOT: channels_last
+// CHECK: return
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "cuda", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "cuda", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
+  func.func @planes(%x: tensor<4x3x8x8xf32> {vdnn.name = "x", vdnn.role = "input"},
+                    %w: tensor<16x3x3x3xf32> {vdnn.name = "w", vdnn.role = "parameter"})
+      -> (tensor<4x16x4x4xf32> {vdnn.name = "y", vdnn.role = "output"}) {
+    %a = vdnn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<4x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<4x16x8x8xf32>
+    %y = vdnn.max_pool %a {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+      : (tensor<4x16x8x8xf32>) -> tensor<4x16x4x4xf32>
+    return %y : tensor<4x16x4x4xf32>
+  }
+}
+
+// -----
+
+// With a batch norm, which knows channels last alone, they do not: a second copy of each activation would live until the backward pass. Nor where
+// products are made on tensor cores.
+// CHECK-LABEL: func.func @normed
+// CHECK: vdnn.conv {{.*}} -> tensor<4x16x8x8xf32, #vdnn.layout<channels_last>>
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "cuda", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "cuda", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
+  func.func @normed(%x: tensor<4x3x8x8xf32> {vdnn.name = "x", vdnn.role = "input"},
+                    %w: tensor<16x3x3x3xf32> {vdnn.name = "w", vdnn.role = "parameter"},
+                    %g: tensor<16xf32> {vdnn.name = "g", vdnn.role = "parameter"})
+      -> (tensor<4x16x8x8xf32> {vdnn.name = "y", vdnn.role = "output"}) {
+    %a = vdnn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<4x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<4x16x8x8xf32>
+    %y = vdnn.batch_norm_inference %a, %g, %g, %g, %g {epsilon = 1.0e-5 : f64}
+      : (tensor<4x16x8x8xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<4x16x8x8xf32>
+    return %y : tensor<4x16x8x8xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @tensor_cores
+// CHECK: vdnn.conv {{.*}} -> tensor<4x16x8x8xf32, #vdnn.layout<channels_last>>
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "cuda", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "cuda", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, precision = "tf32", threads = 0 : i64}} {
+  func.func @tensor_cores(%x: tensor<4x3x8x8xf32> {vdnn.name = "x", vdnn.role = "input"},
+                          %w: tensor<16x3x3x3xf32> {vdnn.name = "w", vdnn.role = "parameter"})
+      -> (tensor<4x16x8x8xf32> {vdnn.name = "y", vdnn.role = "output"}) {
+    %a = vdnn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<4x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<4x16x8x8xf32>
+    return %a : tensor<4x16x8x8xf32>
+  }
+}

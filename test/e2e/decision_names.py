@@ -4,6 +4,9 @@ import onnx
 
 
 def decision_names(model):
-    """The outputs of its ReLUs, and what enters its maximum pools."""
+    """The outputs of its ReLUs, and what enters its maximum pools. Each as a list of names of which a plan has one: where a ReLU went behind a pool, what
+    entered it takes the same decisions."""
     nodes = onnx.load(model, load_external_data=False).graph.node
-    return [node.output[0] for node in nodes if node.op_type == "Relu"], [node.input[0] for node in nodes if node.op_type == "MaxPool"]
+    before = {node.output[0]: node.input[0] for node in nodes if node.op_type == "Relu"}
+    names = [[output, before[output]] for output in before], [node.input[0] for node in nodes if node.op_type == "MaxPool"]
+    return names[0], [[name, before[name]] if name in before else [name] for name in names[1]]

@@ -97,18 +97,19 @@ def torch_step(problem, dtype, stand_in, device="cpu"):
 
 
 def our_step(build, plan, folder, problem, relus, pools):
-    """The same step by a plan: gradients and the state after it, and the decisions that it took."""
+    """The same step by a plan: gradients and the state after it, and the decisions that it took (`relus`, `pools`: see decision_names)."""
+    wanted = sorted({name for names in relus + pools for name in names})
     tools.write_safetensors(folder / "start.safetensors", {**problem.start, **problem.velocities()})
     np.save(folder / "images.npy", problem.images)
     np.save(folder / "labels.npy", problem.labels)
     build.run("vdnn-run", plan, "--weights", folder / "start.safetensors", "--data", f"{problem.input}={folder}/images.npy", "--data",
               f"labels={folder}/labels.npy", "--steps", 1, "--rate", RATE, "--dump-gradients", folder / "gradients.safetensors", "--dump-tensors",
-              folder / "decisions.safetensors", "--dump-filter", f"^({'|'.join(map(re.escape, sorted({*relus, *pools})))})$", "--save",
+              folder / "decisions.safetensors", "--dump-filter", f"^({'|'.join(map(re.escape, wanted))})$", "--save",
               folder / "end.safetensors")
     gradients = {key.removesuffix(".grad"): value for key, value in tools.read_safetensors(folder / "gradients.safetensors").items()}
     values = {key: torch.tensor(value) for key, value in tools.read_safetensors(folder / "decisions.safetensors").items()}
     step = gradients, tools.read_safetensors(folder / "end.safetensors")
-    return step, Decisions([values[key] for key in relus], [values[key] for key in pools])
+    return step, Decisions(*([next(values[name] for name in names if name in values) for names in kind] for kind in (relus, pools)))
 
 
 def error(a, b):

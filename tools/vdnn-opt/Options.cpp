@@ -108,9 +108,9 @@ static cl::opt<std::string>
             cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
 static cl::opt<std::string>
     fuse("fuse",
-         cl::desc("which ops become one: norm (default: batch norm, residual "
-                  "addition and ReLU) or none (default with "
-                  "--storage=paper)"),
+         cl::desc("which ops become one: all (default: batch norm, residual "
+                  "addition and ReLU; convolution and ReLU; ReLUs go behind "
+                  "max pools) or none (default with --storage=paper)"),
          cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
 
 static cl::opt<std::string> device(
@@ -292,15 +292,15 @@ static rt::Status readTraining(CompileOptions &options) {
   }
   bool paper = *keeps == Storage::Paper;
   std::string fused =
-      !fuse.empty() ? fuse.getValue() : std::string(paper ? "none" : "norm");
-  auto fusion = choose<Fusion>(
-      "fuse", fused, {{"norm", Fusion::Norm}, {"none", Fusion::None}});
+      !fuse.empty() ? fuse.getValue() : std::string(paper ? "none" : "all");
+  auto fusion = choose<Fusion>("fuse", fused,
+                               {{"all", Fusion::All}, {"none", Fusion::None}});
   if (!fusion) {
     return fusion.error();
   }
-  if (paper && *fusion == Fusion::Norm) {
-    return rt::Error{"'--fuse=norm' needs --storage=compact: the paper's "
-                     "cuDNN has no fused batch norm"};
+  if (paper && *fusion == Fusion::All) {
+    return rt::Error{"'--fuse=all' needs --storage=compact: the paper's "
+                     "cuDNN has no fused kernels"};
   }
   options.import.training = kind->has_value();
   if (!*kind) {

@@ -11,7 +11,7 @@ def VDNN_ConvOp : VDNN_ComputeOp<"conv", [], ["getOpClass", "getFlops"]> {
   let summary = "convolution over 1 to 3 spatial dimensions, grouped";
   let description = [{
     `x`: N x C x spatial. `w`: O x C/group x kernel. `bias`: O. Result: N x O x spatial'. `pads` holds the begins, then the ends, of
-    the spatial dimensions, as ONNX has them.
+    the spatial dimensions, as ONNX has them. With `relu` the result is the maximum of that and zero.
 
     ```mlir
     %y = vdnn.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
@@ -21,7 +21,7 @@ def VDNN_ConvOp : VDNN_ComputeOp<"conv", [], ["getOpClass", "getFlops"]> {
   }];
   let arguments = (ins VDNN_FloatTensor:$x, VDNN_FloatTensor:$w, Optional<VDNN_FloatTensor>:$bias,
                    DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
-                   DefaultValuedAttr<I64Attr, "1">:$group);
+                   DefaultValuedAttr<I64Attr, "1">:$group, UnitAttr:$relu);
   let results = (outs VDNN_FloatTensor:$y);
   let assemblyFormat = "$x `,` $w (`,` $bias^)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;

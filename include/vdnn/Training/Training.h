@@ -25,11 +25,12 @@ enum class Storage {
   Paper    ///< what cuDNN 4 needs: pools keep their input and output
 };
 
-/// Which forward ops become one before gradients are made. Never under
+/// Whether forward ops become one before gradients are made. Never under
 /// `Storage::Paper`: cuDNN 4 had no fused op.
 enum class Fusion {
   None,
-  Norm ///< batch norm, a residual addition and ReLU
+  All ///< batch norm, a residual addition and ReLU; convolution and ReLU. A
+      ///< ReLU goes behind a max pool.
 };
 
 struct TrainingOptions {
@@ -38,7 +39,7 @@ struct TrainingOptions {
   double weightDecay = 0;
   bool nesterov = false;
   Storage storage = Storage::Compact;
-  Fusion fusion = Fusion::Norm;
+  Fusion fusion = Fusion::All;
   /// Parameters by name that are not trained.
   std::set<std::string> frozen;
 };

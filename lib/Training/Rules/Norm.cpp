@@ -9,18 +9,6 @@
 using namespace mlir;
 using namespace vdnn;
 
-/// The gradient behind a ReLU with the output `y`.
-static Value maskByOutput(Tape &tape, Location loc, Value dy, Value y) {
-  return emitPointwise(
-      tape.builder, loc, cast<RankedTensorType>(y.getType()), {y, dy},
-      [](OpBuilder &b, Location l, ValueRange s) -> Value {
-        Value zero = emitScalar(b, l, s[0].getType(), 0);
-        Value passes =
-            b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OGT, s[0], zero);
-        return b.create<arith::SelectOp>(l, passes, s[1], zero);
-      });
-}
-
 static LogicalResult batchNormBackward(BatchNormOp op, Tape &tape) {
   for (Value statistic : op.getResults().drop_front()) {
     if (tape.gradientOf(statistic)) {
@@ -33,7 +21,7 @@ static LogicalResult batchNormBackward(BatchNormOp op, Tape &tape) {
   bool masksItself = op.getRelu() && !op.getResidual();
   if (op.getResidual()) {
     if (op.getRelu()) {
-      dy = maskByOutput(tape, op.getLoc(), dy, op.getY());
+      dy = emitReluBackward(tape, op.getLoc(), dy, op.getY());
     }
     if (tape.wants(op.getResidual())) {
       tape.add(op.getResidual(), dy);

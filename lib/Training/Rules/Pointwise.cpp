@@ -4,8 +4,21 @@
 #include "../ScalarProgram.h"
 #include "Rules.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace vdnn;
+
+Value vdnn::emitReluBackward(Tape &tape, Location loc, Value dy, Value y) {
+  return emitPointwise(
+      tape.builder, loc, cast<RankedTensorType>(y.getType()), {y, dy},
+      [](OpBuilder &b, Location l, ValueRange s) -> Value {
+        Value zero = emitScalar(b, l, s[0].getType(), 0);
+        Value passes =
+            b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OGT, s[0], zero);
+        return b.create<arith::SelectOp>(l, passes, s[1], zero);
+      });
+}
 
 static LogicalResult pointwiseBackward(PointwiseOp op, Tape &tape) {
   SmallVector<Value> gradients;

@@ -48,6 +48,11 @@ void addShapeRules(RuleTable &table);
 
 const RuleTable &getRuleTable();
 
+/// The gradient before a ReLU with the output `y`, from the gradient `dy`
+/// behind it.
+mlir::Value emitReluBackward(Tape &tape, mlir::Location loc, mlir::Value dy,
+                             mlir::Value y);
+
 } // namespace vdnn
 
 #endif

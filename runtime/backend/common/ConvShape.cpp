@@ -4,7 +4,6 @@
 
 namespace vdnn::rt::backend {
 
-using schedule::Layout;
 using schedule::TypeT;
 
 static Result<std::vector<int64_t>> readSpatial(const schedule::KernelT &kernel,
@@ -53,9 +52,8 @@ Result<ConvShape> ConvShape::parse(const schedule::KernelT &kernel,
     return Error{"expected 1 to 3 spatial dimensions, found shape " +
                  toString(x.shape)};
   }
-  VDNN_TRY(expectLayout(x, Layout::ChannelsLast, "x"));
-  VDNN_TRY(expectLayout(w, Layout::ChannelsLast, "w"));
-  VDNN_TRY(expectLayout(y, Layout::ChannelsLast, "y"));
+  VDNN_TRY(expectLayout(w, x.layout, "w"));
+  VDNN_TRY(expectLayout(y, x.layout, "y"));
 
   size_t spatial = rank - 2;
   Result<std::vector<int64_t>> strides =

@@ -13,9 +13,9 @@ struct ConvShape {
   int64_t group = 1;
 
   /// Reads attributes `strides`, `dilations`, `pads` and `group`; checks the
-  /// shapes and layouts of input `x` (N, C, spatial...), filter `w` (K, C /
-  /// group, spatial...), output `y` (N, K, spatial...) and, where there is one,
-  /// `bias` (K).
+  /// shapes, and that the layout is the same, of input `x` (N, C, spatial...),
+  /// filter `w` (K, C / group, spatial...), output `y` (N, K, spatial...) and,
+  /// where there is one, `bias` (K).
   static Result<ConvShape> parse(const schedule::KernelT &kernel,
                                  const schedule::TypeT &x,
                                  const schedule::TypeT &w,

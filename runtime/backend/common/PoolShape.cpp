@@ -6,7 +6,6 @@
 
 namespace vdnn::rt::backend {
 
-using schedule::Layout;
 using schedule::TypeT;
 
 static Status readExtent(const schedule::KernelT &kernel, const char *name,
@@ -40,8 +39,7 @@ Result<PoolShape> PoolShape::parse(const schedule::KernelT &kernel,
     return Error{"expected 1 to 3 spatial dimensions, found shapes " +
                  toString(in.shape) + " and " + toString(out.shape)};
   }
-  VDNN_TRY(expectLayout(in, Layout::ChannelsLast, "x"));
-  VDNN_TRY(expectLayout(out, Layout::ChannelsLast, "y"));
+  VDNN_TRY(expectLayout(out, in.layout, "y"));
   PoolShape s;
   size_t spatial = rank - 2;
   VDNN_TRY(readExtent(kernel, "kernel", spatial, 1, s.kernel));
@@ -55,6 +53,10 @@ Result<PoolShape> PoolShape::parse(const schedule::KernelT &kernel,
   if (out.shape[0] != s.batch || out.shape[1] != s.channels) {
     return Error{"expected batch and channels of " + toString(in.shape) +
                  " in 'y', found " + toString(out.shape)};
+  }
+  if (in.layout == schedule::Layout::RowMajor) {
+    s.batch *= s.channels;
+    s.channels = 1;
   }
   for (size_t i = 0; i < spatial; ++i) {
     size_t d = 3 - spatial + i;

@@ -9,7 +9,8 @@
 
 namespace vdnn::rt::backend {
 
-/// Always three spatial dimensions: missing ones lead, with one element.
+/// Always three spatial dimensions: missing ones lead, with one element. Always
+/// channels last: in row-major order each channel is an image of one.
 struct PoolShape {
   using Extent = std::array<int64_t, 3>;
 
@@ -19,7 +20,7 @@ struct PoolShape {
   Extent padBegin = {0, 0, 0}, padEnd = {0, 0, 0};
 
   /// Reads attributes `kernel`, `strides`, `pads` and, if `dilated`,
-  /// `dilations`; checks `out` against `in`.
+  /// `dilations`; checks `out` against `in`, whose layout it has.
   static Result<PoolShape> parse(const schedule::KernelT &kernel,
                                  const schedule::TypeT &in,
                                  const schedule::TypeT &out, bool dilated);

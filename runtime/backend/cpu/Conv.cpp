@@ -36,6 +36,7 @@ static Result<ConvDescs> describe(const Request &request) {
   VDNN_TRY(types.status());
   const TypeT &x = *types->x, &w = *types->w, &y = *types->y;
   const TypeT *bias = types->bias;
+  VDNN_TRY(expectLayout(x, schedule::Layout::ChannelsLast, "x"));
   Result<ConvShape> shape = ConvShape::parse(request.kernel, x, w, y, bias);
   VDNN_TRY(shape.status());
   int64_t group = shape->group;
@@ -120,6 +121,11 @@ Result<Kernel> createConv(const Request &request) {
   return guarded([&]() -> Result<Kernel> {
     dnnl::convolution_forward::desc operation = describeForward(*c);
     dnnl::primitive_attr attributes = dnnlAttributes();
+    if (schedule::getInt(request.kernel, "relu") != 0) {
+      dnnl::post_ops relu;
+      relu.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+      attributes.set_post_ops(relu);
+    }
     dnnl::convolution_forward::primitive_desc desc(operation, attributes,
                                                    dnnlEngine());
     VDNN_TRY(selectImplementation(desc, request.kernel.algorithm));

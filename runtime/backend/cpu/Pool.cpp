@@ -8,7 +8,6 @@
 
 namespace vdnn::rt::cpu {
 
-using schedule::Layout;
 using schedule::TypeT;
 
 //===----------------------------------------------------------------------===//
@@ -77,7 +76,7 @@ Result<Kernel> createMaxPool(const Request &request) {
     const TypeT &index = *request.types.writes[1];
     VDNN_TRY(expectElement(index, schedule::ElementType::I8, "index"));
     VDNN_TRY(expectShape(index, y.shape, "index"));
-    VDNN_TRY(expectLayout(index, Layout::ChannelsLast, "index"));
+    VDNN_TRY(expectLayout(index, y.layout, "index"));
     if (shape->windowSize() > 127) {
       return Error{"a window of " + std::to_string(shape->windowSize()) +
                    " positions has no index, expected at most 127"};

@@ -6,7 +6,6 @@
 
 namespace vdnn::rt::cpu {
 
-using schedule::Layout;
 using schedule::TypeT;
 
 VDNN_MULTIVERSION
@@ -121,7 +120,7 @@ Result<Kernel> createMaxPoolBackward(const Request &request) {
     const TypeT &index = *request.types.reads[1];
     VDNN_TRY(expectElement(index, schedule::ElementType::I8, "index"));
     VDNN_TRY(expectShape(index, dy.shape, "index"));
-    VDNN_TRY(expectLayout(index, Layout::ChannelsLast, "index"));
+    VDNN_TRY(expectLayout(index, dy.layout, "index"));
     if (shape->windowSize() > 127) {
       return Error{"a window of " + std::to_string(shape->windowSize()) +
                    " positions has no index, expected at most 127"};

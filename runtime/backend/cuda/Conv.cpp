@@ -2,15 +2,17 @@
 //
 // Algorithms are cuDNN's engines with their knobs ("cudnn:e12,k2=3,k7=0"), all
 // deterministic. With f32 tensors an engine on tensor cores multiplies in tf32:
-// reduced precision. A bias is added by the same code that computes the
-// convolution, rounded to bf16 where the tensors are; its gradient is a sum of
-// our own, beside cuDNN's.
+// reduced precision. Bias and ReLU are computed by the code that computes the
+// convolution (there the bias is rounded to bf16 where the tensors are), or,
+// since not every engine can, by a kernel of ours behind it
+// ("cudnn:e12,k2=3+bias"). The gradient of a bias is a sum of our own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/backend/common/ConvShape.h"
 #include "runtime/backend/cuda/Cudnn.h"
 #include "runtime/backend/cuda/Factories.h"
+#include "runtime/backend/cuda/kernels/Bias.h"
 #include "runtime/backend/cuda/kernels/ColumnSum.h"
 #include "runtime/backend/cuda/kernels/RoundBias.h"
 
@@ -24,24 +26,31 @@ using cudnn::EngineChoice;
 using cudnn::EngineConfig;
 using cudnn::Node;
 using schedule::ElementType;
+using schedule::Layout;
 using schedule::TypeT;
 
 namespace {
 
+/// Who computes bias and ReLU of a forward convolution.
+enum class Epilogue { Cudnn, Own };
+
+/// Marks `Epilogue::Own` in an algorithm's text.
+constexpr std::string_view kOwnEpilogue = "+bias";
+
 /// A convolution kernel as a graph.
 struct ConvGraph {
   cudnn::Graph graph;
-  /// The tensors of the command's reads, then of its first result.
+  /// The tensors of the command's first reads, then of its first result.
   std::vector<Node> nodes;
   ElementType element;
   std::string direction;   ///< the kind of the kernel
   bool asymmetric = false; ///< different padding at both ends
-  /// Bytes of the workspace behind cuDNN's, for our own part of the work:
+  /// Bytes of the workspace behind cuDNN's, for our own part of the work: the
+  /// bias, rounded to bf16, or partial sums of its gradient.
   uint64_t ownBytes = 0;
-  /// the bias, rounded to bf16 ...
   bool roundsBias = false;
-  /// ... or partial sums of its gradient. Empty: no gradient of a bias.
-  std::function<cudaError_t(const Operands &, void *own)> sumBias = {};
+  /// Our part behind cuDNN's, if any.
+  std::function<cudaError_t(const Operands &, void *own)> after = {};
 };
 
 } // namespace
@@ -76,20 +85,39 @@ static cudaError_t sumBias(const ColumnSum &plan, const Operands &operands,
                          operands.write<Bias>(1), operands.stream);
 }
 
+/// Elements of a channel of one image.
+static int64_t countPixels(const TypeT &type) {
+  return countElements(type.shape) / (type.shape[0] * type.shape[1]);
+}
+
 /// Gradient of bias `bias`: the sums over all but the channels of `dy`.
 static void describeBiasSum(ConvGraph &conv, const TypeT &bias,
                             const TypeT &dy) {
-  int64_t channels = bias.shape[0];
+  int64_t batch = dy.shape[0], channels = dy.shape[1], pixels = countPixels(dy);
   bool isBf16 = dy.element == ElementType::BF16;
-  ColumnSum plan = ColumnSum::plan(countElements(dy.shape) / channels, channels,
-                                   isBf16 ? 2 : 4);
+  int bytes = isBf16 ? 2 : 4;
+  ColumnSum plan = dy.layout == Layout::ChannelsLast
+                       ? ColumnSum::plan(batch * pixels, channels, bytes)
+                       : ColumnSum::planPlanes(batch, channels, pixels, bytes);
   conv.ownBytes = plan.workspaceBytes();
   auto *sum = !isBf16 ? sumBias<float, float>
               : bias.element == ElementType::BF16
                   ? sumBias<__nv_bfloat16, __nv_bfloat16>
                   : sumBias<__nv_bfloat16, float>;
-  conv.sumBias = [plan, sum](const Operands &operands, void *own) {
+  conv.after = [plan, sum](const Operands &operands, void *own) {
     return sum(plan, operands, own);
+  };
+}
+
+/// Adds the bias, and computes the ReLU, in place of the convolution's result.
+static void describeOwnEpilogue(ConvGraph &conv, const TypeT &y, bool relu) {
+  Storage storage =
+      y.element == ElementType::BF16 ? Storage::BF16 : Storage::F32;
+  BiasShape shape{y.shape[0], y.shape[1], countPixels(y),
+                  y.layout == Layout::ChannelsLast};
+  conv.after = [=](const Operands &operands, void *) {
+    return launchAddBias(shape, storage, operands.writes[0],
+                         operands.read<float>(2), relu, operands.stream);
   };
 }
 
@@ -106,7 +134,47 @@ static TypeT toImage(TypeT type) {
   return type;
 }
 
-static Result<ConvGraph> describe(const Request &request) {
+/// The forward graph; bias and ReLU are in it if cuDNN computes them.
+static void describeForward(ConvGraph &conv,
+                            const cudnn::Convolution &convolution, Node x,
+                            Node w, Node y, const TypeT &yType,
+                            const TypeT *biasType, bool relu) {
+  cudnn::Graph &graph = conv.graph;
+  std::vector<int64_t> shape = yType.shape, strides = memoryStrides(yType);
+  auto between = [&] {
+    return graph.virtualTensor(CUDNN_DATA_FLOAT, shape, strides);
+  };
+  conv.nodes = {x, w};
+  if (!biasType && !relu) {
+    graph.convolution(convolution, x, w, y);
+  } else {
+    Node sum = between();
+    graph.convolution(convolution, x, w, sum);
+    if (biasType) {
+      int64_t channels = biasType->shape[0];
+      std::vector<int64_t> biasShape(shape.size(), 1),
+          biasStrides(shape.size(), channels);
+      biasShape[1] = channels;
+      biasStrides[1] = 1;
+      // cuDNN adds a bias of the tensors' own type alone.
+      Node bias = graph.tensor(toCudnn(conv.element), biasShape, biasStrides);
+      if (biasType->element != conv.element) {
+        conv.roundsBias = true;
+        conv.ownBytes = channels * sizeof(__nv_bfloat16);
+      }
+      Node biased = relu ? between() : y;
+      graph.pointwise(CUDNN_POINTWISE_ADD, sum, bias, biased);
+      conv.nodes.push_back(bias);
+      sum = biased;
+    }
+    if (relu) {
+      graph.relu(sum, y);
+    }
+  }
+  conv.nodes.push_back(y);
+}
+
+static Result<ConvGraph> describe(const Request &request, Epilogue epilogue) {
   const std::string &kind = request.kernel.kind;
   Result<ConvTypes> types = ConvTypes::of(kind, request.types);
   VDNN_TRY(types.status());
@@ -136,29 +204,22 @@ static Result<ConvGraph> describe(const Request &request) {
   };
   Node x = tensor(*types->x), w = tensor(*types->w), y = tensor(*types->y);
   if (kind == "conv") {
-    result.nodes = {x, w};
-    if (types->bias) {
-      int64_t channels = types->bias->shape[0];
-      std::vector<int64_t> biasShape(yType.shape.size(), 1),
-          biasStrides(yType.shape.size(), channels);
-      biasShape[1] = channels;
-      biasStrides[1] = 1;
-      // cuDNN adds a bias of the tensors' own type alone.
-      Node bias = graph.tensor(element, biasShape, biasStrides);
-      if (types->bias->element != result.element) {
-        result.roundsBias = true;
-        result.ownBytes = channels * sizeof(__nv_bfloat16);
-      }
-      Node sum = graph.virtualTensor(CUDNN_DATA_FLOAT, yType.shape,
-                                     memoryStrides(yType));
-      graph.convolution(convolution, x, w, sum);
-      graph.pointwise(CUDNN_POINTWISE_ADD, sum, bias, y);
-      result.nodes.push_back(bias);
-    } else {
-      graph.convolution(convolution, x, w, y);
+    bool relu = schedule::getInt(request.kernel, "relu") != 0;
+    if (epilogue == Epilogue::Cudnn) {
+      describeForward(result, convolution, x, w, y, yType, types->bias, relu);
+      return result;
     }
-    result.nodes.push_back(y);
+    if (!types->bias || types->bias->element != ElementType::F32) {
+      return Error{"algorithm '..." + std::string(kOwnEpilogue) +
+                   "' needs a bias of type f32"};
+    }
+    describeForward(result, convolution, x, w, y, yType, nullptr, false);
+    describeOwnEpilogue(result, *types->y, relu);
     return result;
+  }
+  if (epilogue == Epilogue::Own) {
+    return Error{"algorithm '..." + std::string(kOwnEpilogue) +
+                 "' is one of forward convolutions"};
   }
   if (kind == "conv_backward_data") {
     graph.convolutionBackwardData(convolution, y, w, x);
@@ -250,12 +311,12 @@ static Result<std::vector<EngineConfig>> getConfigs(const ConvGraph &conv,
   return found->second;
 }
 
-/// The configuration that the algorithm names.
+/// The configuration that the text names, or the first in full precision.
 static Result<EngineConfig> choose(const ConvGraph &conv,
-                                   const Request &request) {
-  const std::string &algorithm = request.kernel.algorithm;
+                                   const Properties &device,
+                                   const std::string &algorithm) {
   if (algorithm.empty()) {
-    auto configs = getConfigs(conv, request.device);
+    auto configs = getConfigs(conv, device);
     VDNN_TRY(configs.status());
     for (const EngineConfig &config : *configs) {
       if (!isReducedPrecision(config, conv.element)) {
@@ -267,7 +328,7 @@ static Result<EngineConfig> choose(const ConvGraph &conv,
   }
   Result<EngineChoice> choice = EngineChoice::parse(algorithm);
   VDNN_TRY(choice.status());
-  auto config = cudnn::configureEngine(conv.graph, request.device, *choice);
+  auto config = cudnn::configureEngine(conv.graph, device, *choice);
   VDNN_TRY(config.status());
   if (!isDeterministic(*config)) {
     return Error{"algorithm '" + algorithm + "' is not deterministic"};
@@ -289,9 +350,15 @@ static uint64_t getWorkspaceBytes(uint64_t ownBytes, uint64_t cudnnBytes) {
 }
 
 Result<Kernel> createConv(const Request &request) {
-  Result<ConvGraph> conv = describe(request);
+  std::string algorithm = request.kernel.algorithm;
+  Epilogue epilogue = Epilogue::Cudnn;
+  if (algorithm.ends_with(kOwnEpilogue)) {
+    epilogue = Epilogue::Own;
+    algorithm.resize(algorithm.size() - kOwnEpilogue.size());
+  }
+  Result<ConvGraph> conv = describe(request, epilogue);
   VDNN_TRY(conv.status());
-  Result<EngineConfig> config = choose(*conv, request);
+  Result<EngineConfig> config = choose(*conv, request.device, algorithm);
   VDNN_TRY(config.status());
   Kernel kernel;
   kernel.workspaceBytes =
@@ -308,12 +375,12 @@ Result<Kernel> createConv(const Request &request) {
   };
   kernel.run = [plan, nodes = std::move(conv->nodes),
                 channels = conv->ownBytes / sizeof(__nv_bfloat16),
-                roundsBias = conv->roundsBias,
-                sumBias = std::move(conv->sumBias)](
+                roundsBias = conv->roundsBias, after = std::move(conv->after)](
                    Context &context, const Operands &operands) -> Status {
     void *own = static_cast<std::byte *>(operands.workspace) +
                 getOwnOffset((*plan)->workspaceBytes());
-    std::vector<void *> pointers(operands.reads.begin(), operands.reads.end());
+    auto reads = operands.reads.first(nodes.size() - 1);
+    std::vector<void *> pointers(reads.begin(), reads.end());
     pointers.push_back(operands.writes[0]);
     if (roundsBias) {
       VDNN_CUDA(launchRoundBias(
@@ -323,26 +390,49 @@ Result<Kernel> createConv(const Request &request) {
     }
     VDNN_TRY((*plan)->execute(context.cudnn, operands.stream, nodes, pointers,
                               operands.workspace));
-    if (sumBias) {
-      VDNN_CUDA(sumBias(operands, own));
+    if (after) {
+      VDNN_CUDA(after(operands, own));
     }
     return {};
   };
   return kernel;
 }
 
-Result<std::vector<KernelCandidate>> queryConv(const Request &request) {
-  Result<ConvGraph> conv = describe(request);
+/// Appends the algorithms for one of the ways to compute the epilogue.
+static Status addCandidates(const Request &request, Epilogue epilogue,
+                            std::vector<KernelCandidate> &candidates) {
+  Result<ConvGraph> conv = describe(request, epilogue);
   VDNN_TRY(conv.status());
   auto configs = getConfigs(*conv, request.device);
   VDNN_TRY(configs.status());
-  std::vector<KernelCandidate> candidates;
   for (const EngineConfig &config : *configs) {
+    std::string algorithm = config.choice.toString();
+    if (epilogue == Epilogue::Own) {
+      algorithm += kOwnEpilogue;
+    }
     candidates.push_back(
-        {config.choice.toString(),
+        {std::move(algorithm),
          getWorkspaceBytes(conv->ownBytes, boundWorkspace(config)),
          isReducedPrecision(config, conv->element)});
   }
+  return {};
+}
+
+Result<std::vector<KernelCandidate>> queryConv(const Request &request) {
+  std::vector<KernelCandidate> candidates;
+  Status fused = addCandidates(request, Epilogue::Cudnn, candidates);
+  // The better guess first: behind a convolution bias and ReLU cost a pass over
+  // its result.
+  bool mayDivide = request.kernel.kind == "conv" &&
+                   request.types.reads.size() == 3 &&
+                   request.types.reads[2]->element == ElementType::F32;
+  if (mayDivide) {
+    Status own = addCandidates(request, Epilogue::Own, candidates);
+    if (!fused && own) {
+      fused = {};
+    }
+  }
+  VDNN_TRY(fused);
   return candidates;
 }
 

@@ -151,6 +151,20 @@ void Graph::pointwise(cudnnPointwiseMode_t mode, Node a, Node b, Node y) {
              {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}});
 }
 
+void Graph::relu(Node x, Node y) {
+  Node relu = part(
+      CUDNN_BACKEND_POINTWISE_DESCRIPTOR,
+      {{CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
+        CUDNN_POINTWISE_RELU_FWD},
+       {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT},
+       {CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION,
+        CUDNN_PROPAGATE_NAN}});
+  operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
+            {{CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, relu},
+             {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
+             {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}});
+}
+
 std::string Graph::key() const {
   std::string key;
   auto append = [&](int64_t value) {

@@ -139,6 +139,8 @@ public:
   void convolutionBackwardFilter(const Convolution &shape, Node x, Node dy,
                                  Node dw);
   void pointwise(cudnnPointwiseMode_t mode, Node a, Node b, Node y);
+  /// A NaN stays one.
+  void relu(Node x, Node y);
 
   /// Equal for equal graphs alone.
   std::string key() const;

@@ -8,7 +8,6 @@
 
 namespace vdnn::rt::cuda {
 
-using schedule::Layout;
 using schedule::TypeT;
 
 static Result<PoolGeometry> describe(const Request &request, const TypeT &x,
@@ -52,7 +51,7 @@ static Status expectIndex(const TypeT &index, const TypeT &y,
                           const PoolGeometry &g) {
   VDNN_TRY(expectElement(index, schedule::ElementType::I8, "index"));
   VDNN_TRY(expectShape(index, y.shape, "index"));
-  VDNN_TRY(expectLayout(index, Layout::ChannelsLast, "index"));
+  VDNN_TRY(expectLayout(index, y.layout, "index"));
   int64_t window = int64_t{g.kernel[0]} * g.kernel[1] * g.kernel[2];
   if (window > 127) {
     return Error{"a window of " + std::to_string(window) +

@@ -2,6 +2,7 @@
 
 #include "Harness.h"
 
+#include <algorithm>
 #include <array>
 
 namespace vdnn::rt::conformance {
@@ -108,7 +109,8 @@ class ConvTest : public testing::TestWithParam<Case> {};
 
 TEST_P(ConvTest, Forward) {
   const Case &c = GetParam();
-  for (bool withBias : {false, true}) {
+  for (auto [withBias, relu] : {std::pair(false, false), std::pair(true, false),
+                                std::pair(true, true)}) {
     Tensor x = randomTensor(activation(c.x), 1),
            w = randomTensor(activation(c.wShape()), 2);
     Tensor bias = randomTensor(makeType({c.outputs}), 3);
@@ -120,10 +122,16 @@ TEST_P(ConvTest, Forward) {
     forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) {
       y[yi] += x.values[xi] * w.values[wi];
     });
+    for (double &value : y) {
+      value = relu ? std::max(value, 0.0) : value;
+    }
     Launch launch = makeLaunch("conv", c);
     launch.read(x).read(w).write(activation(c.yShape()));
     if (withBias) {
       launch.read(bias);
+    }
+    if (relu) {
+      launch.ints("relu", {1});
     }
     checkAll(std::move(launch), {y});
   }

@@ -35,6 +35,20 @@ ColumnSum ColumnSum::plan(int64_t rows, int64_t columns, int elementBytes) {
   return result;
 }
 
+ColumnSum ColumnSum::planPlanes(int64_t batch, int64_t channels, int64_t pixels,
+                                int elementBytes) {
+  ColumnSum result;
+  result.rows = batch;
+  result.columns = channels;
+  result.pixels = pixels;
+  int vector = 16 / elementBytes;
+  result.vector = pixels % vector == 0 ? vector : 1;
+  int64_t parts = std::clamp<int64_t>(kBlocks / channels, 1, batch);
+  result.rowsPerPart = divideUp(batch, parts);
+  result.parts = divideUp(batch, result.rowsPerPart);
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // First pass
 //===----------------------------------------------------------------------===//
@@ -118,6 +132,52 @@ static __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// A block sums one channel of `rowsPerPart` images.
+template <typename T, int N>
+static __global__ void __launch_bounds__(kThreads)
+    sumPlanes(const T *__restrict__ x, float *__restrict__ parts, int64_t batch,
+              int64_t channels, int64_t pixels, int64_t rowsPerPart) {
+  int64_t begin = blockIdx.y * rowsPerPart;
+  int64_t end = min(begin + rowsPerPart, batch);
+  // Threads walk through the planes as if they were neighbours, so that small
+  // ones keep all busy.
+  int64_t vectors = pixels / N;
+  int64_t step = kThreads % vectors, steps = kThreads / vectors;
+  int64_t image = begin + threadIdx.x / vectors, at = threadIdx.x % vectors;
+  float sums[N] = {};
+#pragma unroll 4
+  while (image < end) {
+    Vector<T, N> loaded = *reinterpret_cast<const Vector<T, N> *>(
+        x + (image * channels + blockIdx.x) * pixels + at * N);
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      sums[i] += toFloat(loaded.values[i]);
+    }
+    image += steps;
+    at += step;
+    if (at >= vectors) {
+      at -= vectors;
+      ++image;
+    }
+  }
+  __shared__ float shared[kThreads];
+  float sum = sums[0];
+#pragma unroll
+  for (int i = 1; i < N; ++i) {
+    sum += sums[i];
+  }
+  shared[threadIdx.x] = sum;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) {
+      shared[threadIdx.x] += shared[threadIdx.x + half];
+    }
+  }
+  if (threadIdx.x == 0) {
+    parts[blockIdx.y * channels + blockIdx.x] = shared[0];
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Second pass
 //===----------------------------------------------------------------------===//
@@ -156,19 +216,31 @@ static __global__ void __launch_bounds__(kThreads)
 // Launches
 //===----------------------------------------------------------------------===//
 
+template <typename T, int N>
+static void launchFirst(const ColumnSum &plan, const T *x, float *parts,
+                        cudaStream_t stream) {
+  auto count = static_cast<unsigned>(plan.parts);
+  if (plan.pixels > 0) {
+    dim3 grid(static_cast<unsigned>(plan.columns), count);
+    sumPlanes<T, N><<<grid, kThreads, 0, stream>>>(
+        x, parts, plan.rows, plan.columns, plan.pixels, plan.rowsPerPart);
+    return;
+  }
+  int64_t tiles = divideUp(plan.columns, plan.threadsX * plan.vector);
+  dim3 grid(static_cast<unsigned>(tiles), count);
+  dim3 block(plan.threadsX, kThreads / plan.threadsX);
+  sumParts<T, N><<<grid, block, 0, stream>>>(x, parts, plan.rows, plan.columns,
+                                             plan.rowsPerPart);
+}
+
 template <typename T, typename Out>
 static cudaError_t launch(const ColumnSum &plan, const T *x, float *parts,
                           Out *sums, cudaStream_t stream) {
   constexpr int kVector = 16 / sizeof(T);
-  int64_t tiles = divideUp(plan.columns, plan.threadsX * plan.vector);
-  dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(plan.parts));
-  dim3 block(plan.threadsX, kThreads / plan.threadsX);
   if (plan.vector == kVector) {
-    sumParts<T, kVector><<<grid, block, 0, stream>>>(
-        x, parts, plan.rows, plan.columns, plan.rowsPerPart);
+    launchFirst<T, kVector>(plan, x, parts, stream);
   } else {
-    sumParts<T, 1><<<grid, block, 0, stream>>>(x, parts, plan.rows,
-                                               plan.columns, plan.rowsPerPart);
+    launchFirst<T, 1>(plan, x, parts, stream);
   }
   if (cudaError_t code = cudaGetLastError(); code != cudaSuccess) {
     return code;
