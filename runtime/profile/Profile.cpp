@@ -6,6 +6,7 @@
 #include "runtime/support/Format.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -95,14 +96,16 @@ public:
   Measurement(Device &device, const ProfileOptions &options, uint64_t arena)
       : device(device), options(options), arena(arena) {}
 
-  /// Numbers that no kernel finds easy: zeros would let a GPU run faster.
+  /// Numbers that no kernel finds easy: zeros would let a GPU run faster. Both
+  /// as f32 and as bf16 they are normally distributed.
   Status fillArena() {
     constexpr size_t kChunk = size_t{64} << 20;
-    std::vector<float> values(std::min<uint64_t>(kChunk, arena) / 4);
+    std::vector<uint16_t> values(std::min<uint64_t>(kChunk, arena) / 2);
     std::mt19937 generator(1);
     std::normal_distribution<float> normal;
-    for (float &value : values) {
-      value = normal(generator);
+    for (uint16_t &value : values) {
+      value = static_cast<uint16_t>(
+          std::bit_cast<uint32_t>(normal(generator)) >> 16);
     }
     std::span<const std::byte> bytes = std::as_bytes(std::span(values));
     for (uint64_t at = 0; at < arena; at += bytes.size()) {

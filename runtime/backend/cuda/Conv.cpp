@@ -270,12 +270,21 @@ static bool isDeterministic(const EngineConfig &config) {
 
 /// All deterministic ways to compute the graph, in the order of the heuristics.
 /// cuDNN's fallbacks are slow and large: they are asked for only where there is
-/// nothing else (in full precision).
+/// nothing else (in full precision). Last, in full precision, what the
+/// heuristics do not tell: FFTs and Winograd's transforms, of forward
+/// convolutions above all.
 static Result<std::vector<EngineConfig>> findConfigs(const ConvGraph &conv,
                                                      const Properties &device) {
   std::vector<EngineConfig> result;
   std::set<std::string> known;
   bool complete = false;
+  auto add = [&](EngineConfig &config) {
+    if (isDeterministic(config) && !isWrong(config, conv) &&
+        known.insert(config.choice.toString()).second) {
+      complete |= !isReducedPrecision(config, conv.element);
+      result.push_back(std::move(config));
+    }
+  };
   for (cudnnBackendHeurMode_t mode :
        {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     if (complete) {
@@ -284,10 +293,17 @@ static Result<std::vector<EngineConfig>> findConfigs(const ConvGraph &conv,
     auto engines = cudnn::findEngines(conv.graph, device, mode);
     VDNN_TRY(engines.status());
     for (EngineConfig &config : *engines) {
-      if (isDeterministic(config) && !isWrong(config, conv) &&
-          known.insert(config.choice.toString()).second) {
-        complete |= !isReducedPrecision(config, conv.element);
-        result.push_back(std::move(config));
+      add(config);
+    }
+  }
+  if (conv.element == ElementType::F32) {
+    auto engines = cudnn::listEngines(conv.graph, device);
+    VDNN_TRY(engines.status());
+    for (EngineConfig &config : *engines) {
+      bool isTransform = config.has(CUDNN_NUMERICAL_NOTE_FFT) ||
+                         config.has(CUDNN_NUMERICAL_NOTE_WINOGRAD);
+      if (isTransform && !isReducedPrecision(config, conv.element)) {
+        add(config);
       }
     }
   }

@@ -356,9 +356,12 @@ Status CudaDevice::upload(uint64_t deviceOffset,
   VDNN_TRY(error_);
   VDNN_TRY(checkRange(schedule::Arena::Device, deviceOffset, source.size(),
                       "upload"));
-  return keep(toStatus(cudaMemcpy(device_ + deviceOffset, source.data(),
-                                  source.size(), cudaMemcpyHostToDevice),
-                       "upload"));
+  // From pageable memory a copy returns once its bytes lie in the driver's own
+  // buffer: our streams would not wait for them.
+  VDNN_TRY(keep(toStatus(cudaMemcpy(device_ + deviceOffset, source.data(),
+                                    source.size(), cudaMemcpyHostToDevice),
+                         "upload")));
+  return keep(toStatus(cudaStreamSynchronize(cudaStreamLegacy), "upload"));
 }
 
 Status CudaDevice::download(uint64_t deviceOffset,

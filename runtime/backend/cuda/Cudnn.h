@@ -195,6 +195,11 @@ Result<std::vector<EngineConfig>> findEngines(const Graph &graph,
                                               const Properties &device,
                                               cudnnBackendHeurMode_t mode);
 
+/// Every engine that cuDNN has for a graph on such a device, by number, with
+/// the knobs that it starts with: heuristics keep quiet about some. Costs more.
+Result<std::vector<EngineConfig>> listEngines(const Graph &graph,
+                                              const Properties &device);
+
 /// The configuration of a choice made earlier; an error if this version of
 /// cuDNN does not have it for this graph.
 Result<EngineConfig> configureEngine(const Graph &graph,

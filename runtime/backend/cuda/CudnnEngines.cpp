@@ -284,6 +284,33 @@ static Result<Configured> configure(const OperationGraph &graph,
   return Configured{std::move(*engine), std::move(*config)};
 }
 
+Result<std::vector<EngineConfig>> listEngines(const Graph &graph,
+                                              const Properties &device) {
+  Result<OperationGraph> operations = OperationGraph::create(graph);
+  VDNN_TRY(operations.status());
+  Result<Descriptor> properties = describeDevice(device);
+  VDNN_TRY(properties.status());
+  Result<int64_t> count = getNumber(
+      operations->descriptor(), CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
+  VDNN_TRY(count.status());
+  std::vector<EngineConfig> result;
+  for (int64_t engine = 0; engine < *count; ++engine) {
+    EngineChoice choice{engine, {}};
+    Result<Configured> configured =
+        configure(*operations, choice, &*properties);
+    if (!configured) {
+      continue;
+    }
+    Result<EngineConfig> read =
+        readConfig(configured->config, configured->engine);
+    if (read) {
+      read->choice = choice;
+      result.push_back(std::move(*read));
+    }
+  }
+  return result;
+}
+
 Result<EngineConfig> configureEngine(const Graph &graph,
                                      const Properties &device,
                                      const EngineChoice &choice) {

@@ -86,6 +86,24 @@ TEST(LayoutTest, PoolsWorkOnPlanes) {
   }
 }
 
+TEST(LayoutTest, TilesWorkOnPlanes) {
+  for (Shape x :
+       {Shape{2, 5, 8, 8}, Shape{3, 16, 34, 40}, Shape{2, 3, 6, 14}}) {
+    Shape y = {x[0], x[1], x[2] / 2, x[3] / 2};
+    schedule::TypeT index = makeType(y, Layout::RowMajor, ElementType::I8);
+    std::vector<std::pair<const char *, std::vector<int64_t>>> window = {
+        {"kernel", {2, 2}},
+        {"strides", {2, 2}},
+        {"pads", {0, 0, 0, 0}},
+        {"dilations", {1, 1}}};
+    Case maximum{"max_pool", window, {makeType(x)}, {makeType(y), index}};
+    maximum.check(0);
+    Case backward{
+        "max_pool_backward", window, {makeType(y), index}, {makeType(x)}};
+    backward.check(0);
+  }
+}
+
 TEST(LayoutTest, ConvolutionsWorkOnPlanes) {
   if (!backend().convolvesPlanes) {
     GTEST_SKIP() << "this backend convolves channels last alone";

@@ -181,6 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
     Shapes, PoolTest,
     testing::Values(
         Case{"two", {2, 16, 8, 8}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}},
+        Case{"tiles", {3, 12, 6, 10}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}},
+        Case{"planeTiles", {3, 1, 6, 16}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}},
         Case{"overlapping",
              {2, 20, 13, 11},
              {3, 3},

@@ -1,6 +1,7 @@
 //===- Pool.cu - maximum and mean over windows ----------------------------===//
 
 #include "runtime/backend/cuda/kernels/Pool.cuh"
+#include "runtime/backend/cuda/kernels/PoolTiles.h"
 
 namespace vdnn::rt::cuda {
 
@@ -42,12 +43,6 @@ static __device__ void forWindow(const Geometry &g, const T *x, const Taps &t0,
       }
     }
   }
-}
-
-/// A NaN replaces every number and is never replaced; of equal values the first
-/// stays.
-static __device__ bool replaces(float value, float best) {
-  return !(value <= best) && best == best;
 }
 
 template <typename T, int V, bool Indexed>
@@ -138,6 +133,9 @@ static __global__ void __launch_bounds__(kThreads)
 cudaError_t launchMaxPool(const PoolGeometry &geometry, Storage storage,
                           const void *x, void *y, int8_t *index,
                           cudaStream_t stream) {
+  if (geometry.channels == 1 && isTiled(geometry, storage)) {
+    return launchTiledMaxPool(geometry, storage, x, y, index, stream);
+  }
   if (index) {
     VDNN_LAUNCH_POOL(out, indexedMaxPoolKernel, x, y, index);
   }

@@ -15,6 +15,12 @@ namespace vdnn::rt::cuda::pool {
 
 constexpr int kThreads = 128;
 
+/// A NaN replaces every number and is never replaced; of equal values the first
+/// stays.
+__device__ inline bool replaces(float value, float best) {
+  return !(value <= best) && best == best;
+}
+
 /// The geometry with what the kernels divide by. `own` is the extent that
 /// threads go over: `out` forward, `in` backward.
 struct Geometry : PoolGeometry {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/backend/cuda/kernels/Pool.cuh"
+#include "runtime/backend/cuda/kernels/PoolTiles.h"
 
 namespace vdnn::rt::cuda {
 
@@ -140,6 +141,9 @@ cudaError_t launchMaxPoolBackwardIndexed(const PoolGeometry &geometry,
                                          Storage storage, const void *dy,
                                          const int8_t *index, void *dx,
                                          cudaStream_t stream) {
+  if (isTiled(geometry, storage)) {
+    return launchTiledMaxPoolBackward(geometry, storage, dy, index, dx, stream);
+  }
   VDNN_LAUNCH_POOL(in, indexedKernel, dy, index, dx);
 }
 
