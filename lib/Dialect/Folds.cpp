@@ -26,6 +26,15 @@ OpFoldResult ReorderOp::fold(FoldAdaptor) {
   return getX().getType() == getType() ? getX() : OpFoldResult();
 }
 
+// The mean of one element is that element, as adaptive pools have it where the
+// image has the size they are to make.
+OpFoldResult AvgPoolOp::fold(FoldAdaptor) {
+  bool isIdentity =
+      getX().getType() == getType() &&
+      llvm::all_of(getKernel(), [](int64_t size) { return size == 1; });
+  return isIdentity ? getX() : OpFoldResult();
+}
+
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
   if (auto inner = getX().getDefiningOp<TransposeOp>()) {
     SmallVector<int64_t> combined;

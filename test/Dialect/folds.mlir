@@ -65,3 +65,19 @@ func.func @constants() -> (tensor<4xf32>, tensor<4xf32>) {
   %1 = vdnn.constant dense<1.0> : tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A pool over one element is its operand, unless it leaves elements out.
+
+// CHECK-LABEL: func.func @pools
+// CHECK-SAME: %[[X:.*]]: tensor<4x16x6x6xf32>
+// CHECK-NEXT: %[[Y:.*]] = vdnn.avg_pool %[[X]] {{.*}} -> tensor<4x16x3x3xf32>
+// CHECK-NEXT: return %[[X]], %[[Y]]
+func.func @pools(%x: tensor<4x16x6x6xf32>) -> (tensor<4x16x6x6xf32>, tensor<4x16x3x3xf32>) {
+  %a = vdnn.avg_pool %x {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>}
+    : (tensor<4x16x6x6xf32>) -> tensor<4x16x6x6xf32>
+  %b = vdnn.avg_pool %a {kernel = array<i64: 1, 1>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>}
+    : (tensor<4x16x6x6xf32>) -> tensor<4x16x3x3xf32>
+  return %a, %b : tensor<4x16x6x6xf32>, tensor<4x16x3x3xf32>
+}

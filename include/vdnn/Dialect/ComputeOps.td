@@ -82,6 +82,7 @@ def VDNN_AvgPoolOp : VDNN_PoolOp<"avg_pool"> {
                    DenseI64ArrayAttr:$pads, UnitAttr:$count_include_pad);
   let results = (outs VDNN_FloatTensor:$y);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
 }
 
 //===--- normalisation ----------------------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- Pool.cu - maximum and mean over windows ----------------------------===//
 
 #include "runtime/backend/cuda/kernels/Pool.cuh"
+#include "runtime/backend/cuda/kernels/PoolNine.h"
 #include "runtime/backend/cuda/kernels/PoolTiles.h"
 
 namespace vdnn::rt::cuda {
@@ -135,6 +136,9 @@ cudaError_t launchMaxPool(const PoolGeometry &geometry, Storage storage,
                           cudaStream_t stream) {
   if (geometry.channels == 1 && isTiled(geometry, storage)) {
     return launchTiledMaxPool(geometry, storage, x, y, index, stream);
+  }
+  if (isNine(geometry)) {
+    return launchNineMaxPool(geometry, storage, x, y, index, stream);
   }
   if (index) {
     VDNN_LAUNCH_POOL(out, indexedMaxPoolKernel, x, y, index);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/backend/cuda/kernels/Pool.cuh"
+#include "runtime/backend/cuda/kernels/PoolNine.h"
 #include "runtime/backend/cuda/kernels/PoolTiles.h"
 
 namespace vdnn::rt::cuda {
@@ -143,6 +144,9 @@ cudaError_t launchMaxPoolBackwardIndexed(const PoolGeometry &geometry,
                                          cudaStream_t stream) {
   if (isTiled(geometry, storage)) {
     return launchTiledMaxPoolBackward(geometry, storage, dy, index, dx, stream);
+  }
+  if (isNine(geometry)) {
+    return launchNineMaxPoolBackward(geometry, storage, dy, index, dx, stream);
   }
   VDNN_LAUNCH_POOL(in, indexedKernel, dy, index, dx);
 }
