@@ -14,6 +14,9 @@ struct Backend {
   /// Of operands and workspaces: `Device::alignment`.
   uint64_t alignment;
 
+  /// Whether all kernels take activations of bf16, not pointwise ones alone.
+  bool bf16;
+
   std::function<std::unique_ptr<Device>()> create;
 
   /// Bytes of workspace for a kernel with its algorithm, or why the backend

@@ -43,7 +43,7 @@ static std::vector<std::string> algorithms(const schedule::KernelT &kernel,
 }
 
 const Backend &backend() {
-  static const Backend cpu{64, [] { return createCpuDevice(kThreads); },
+  static const Backend cpu{64, false, [] { return createCpuDevice(kThreads); },
                            workspaceBytes, algorithms};
   return cpu;
 }

@@ -63,7 +63,7 @@ static std::vector<std::string> algorithms(const schedule::KernelT &kernel,
 }
 
 const Backend &backend() {
-  static const Backend cuda{256,
+  static const Backend cuda{256, true,
                             [] { return require(plugin().createDevice()); },
                             workspaceBytes, algorithms};
   return cuda;
