@@ -20,6 +20,23 @@ int64_t countElements(const std::vector<int64_t> &shape) {
                          std::multiplies<>());
 }
 
+schedule::ElementType scalarElement(schedule::ElementType element) {
+  switch (element) {
+  case schedule::ElementType::U64:
+    return schedule::ElementType::I64;
+  case schedule::ElementType::U32:
+    return schedule::ElementType::I32;
+  case schedule::ElementType::U16:
+    return schedule::ElementType::I16;
+  case schedule::ElementType::U8:
+    return schedule::ElementType::I8;
+  case schedule::ElementType::BF16:
+    return schedule::ElementType::F32;
+  default:
+    return element;
+  }
+}
+
 std::vector<size_t> memoryOrder(const schedule::TypeT &type) {
   std::vector<size_t> order(type.shape.size());
   std::iota(order.begin(), order.end(), 0);
@@ -65,6 +82,16 @@ Status expectElement(const schedule::TypeT &type, schedule::ElementType element,
                  schedule::EnumNameElementType(element) + "' of '" + what +
                  "', found '" + schedule::EnumNameElementType(type.element) +
                  "'"};
+  }
+  return {};
+}
+
+Status expectActivation(const schedule::TypeT &type, const char *what) {
+  if (type.element != schedule::ElementType::F32 &&
+      type.element != schedule::ElementType::BF16) {
+    return Error{std::string("expected element type 'F32' or 'BF16' of '") +
+                 what + "', found '" +
+                 schedule::EnumNameElementType(type.element) + "'"};
   }
   return {};
 }

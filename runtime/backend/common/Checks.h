@@ -26,6 +26,8 @@ struct Arity {
 Status expectArity(const LaunchTypes &types, Arity arity);
 Status expectElement(const schedule::TypeT &type, schedule::ElementType element,
                      const char *what);
+/// F32 or BF16: what activations have.
+Status expectActivation(const schedule::TypeT &type, const char *what);
 Status expectLayout(const schedule::TypeT &type, schedule::Layout layout,
                     const char *what);
 Status expectShape(const schedule::TypeT &type,
@@ -51,6 +53,10 @@ bytesOf(std::span<const schedule::TypeT *const> types);
 std::string toString(const std::vector<int64_t> &shape);
 
 int64_t countElements(const std::vector<int64_t> &shape);
+
+/// The type that a tensor's elements have in a pointwise program: integers
+/// without sign, whose instructions say which they mean, and f32 for bf16.
+schedule::ElementType scalarElement(schedule::ElementType element);
 
 /// The dimensions of a type in the order of memory, outermost first: {0, 1, 2,
 /// 3}, or {0, 2, 3, 1} where channels are last.

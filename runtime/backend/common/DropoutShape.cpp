@@ -9,8 +9,8 @@ namespace vdnn::rt::backend {
 Result<DropoutNumbers> DropoutNumbers::parse(const schedule::KernelT &kernel,
                                              const LaunchTypes &types) {
   VDNN_TRY(expectArity(types, {3, 3, 1, 1}));
-  VDNN_TRY(expectAllF32(types, {1, 2}));
   const schedule::TypeT &x = *types.reads[0];
+  VDNN_TRY(expectActivation(x, "x"));
   VDNN_TRY(expectSameType(*types.writes[0], x, "the result"));
   for (size_t i : {1, 2}) {
     const char *what = i == 1 ? "seed" : "step";

@@ -12,7 +12,7 @@ struct Rows {
   int64_t rows, channels;
 
   /// Checks result 0 and the reads that `activations` lists, all of one type in
-  /// f32, and all others, which are vectors of the channels.
+  /// f32 or bf16, and all others, which are vectors of the channels in f32.
   static Result<Rows> parse(const LaunchTypes &types,
                             std::initializer_list<size_t> activations);
 };

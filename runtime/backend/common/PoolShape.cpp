@@ -39,6 +39,8 @@ Result<PoolShape> PoolShape::parse(const schedule::KernelT &kernel,
     return Error{"expected 1 to 3 spatial dimensions, found shapes " +
                  toString(in.shape) + " and " + toString(out.shape)};
   }
+  VDNN_TRY(expectActivation(in, "x"));
+  VDNN_TRY(expectElement(out, in.element, "y"));
   VDNN_TRY(expectLayout(out, in.layout, "y"));
   PoolShape s;
   size_t spatial = rank - 2;
@@ -75,6 +77,17 @@ Result<PoolShape> PoolShape::parse(const schedule::KernelT &kernel,
     }
   }
   return s;
+}
+
+Status PoolShape::expectIndex(const TypeT &index, const TypeT &out) const {
+  VDNN_TRY(expectElement(index, schedule::ElementType::I8, "index"));
+  VDNN_TRY(expectShape(index, out.shape, "index"));
+  VDNN_TRY(expectLayout(index, out.layout, "index"));
+  if (windowSize() > 127) {
+    return Error{"a window of " + std::to_string(windowSize()) +
+                 " positions has no index, expected at most 127"};
+  }
+  return {};
 }
 
 int64_t PoolShape::divisor(const Extent &at, bool includePad) const {

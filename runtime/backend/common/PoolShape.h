@@ -20,10 +20,16 @@ struct PoolShape {
   Extent padBegin = {0, 0, 0}, padEnd = {0, 0, 0};
 
   /// Reads attributes `kernel`, `strides`, `pads` and, if `dilated`,
-  /// `dilations`; checks `out` against `in`, whose layout it has.
+  /// `dilations`; checks `out` against `in`: of one layout, both f32 or both
+  /// bf16.
   static Result<PoolShape> parse(const schedule::KernelT &kernel,
                                  const schedule::TypeT &in,
                                  const schedule::TypeT &out, bool dilated);
+
+  /// Checks the result `index` of a pool with result `out`, which numbers a
+  /// window's positions in eight bits.
+  Status expectIndex(const schedule::TypeT &index,
+                     const schedule::TypeT &out) const;
 
   int64_t windowSize() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t inPixels() const { return in[0] * in[1] * in[2]; }

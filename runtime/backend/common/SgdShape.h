@@ -11,10 +11,12 @@ struct SgdShape {
   int64_t elements;
   float momentum, decay;
   bool nesterov, hasVelocity;
+  bool bf16Gradient;
+  bool hasCopy; ///< the last result: the new parameter, rounded to bf16
   std::vector<schedule::InPlace> inPlace;
 
-  /// Checks parameter, gradient, rate and, with momentum, velocity, and the new
-  /// values; reads the attributes.
+  /// Checks parameter, gradient (f32 or bf16), rate and, with momentum,
+  /// velocity, and the new values; reads the attributes.
   static Result<SgdShape> parse(const schedule::KernelT &kernel,
                                 const LaunchTypes &types);
 };

@@ -6,6 +6,23 @@
 
 namespace vdnn::rt::cpu {
 
+/// The shared checks know bf16; here pointwise programs compute on it, and
+/// kernels that only move elements take every type.
+static Status refuseBF16(const Request &request, const TableEntry &entry) {
+  if (entry.anyElement) {
+    return {};
+  }
+  for (auto types : {request.types.reads, request.types.writes}) {
+    for (const schedule::TypeT *type : types) {
+      if (type->element == schedule::ElementType::BF16) {
+        return Error{"the cpu backend computes it in f32 alone, found a tensor "
+                     "of 'BF16'; compile the model in f32, or for cuda"};
+      }
+    }
+  }
+  return {};
+}
+
 Result<Kernel> createKernel(const Request &request) {
   const schedule::KernelT &kernel = request.kernel;
   for (const TableEntry &entry : kernelTable()) {
@@ -23,7 +40,9 @@ Result<Kernel> createKernel(const Request &request) {
       return Error{"kernel '" + kernel.kind + "': unknown algorithm '" +
                    kernel.algorithm + "', expected one of " + known};
     }
-    Result<Kernel> result = entry.factory(request);
+    Status elements = refuseBF16(request, entry);
+    Result<Kernel> result =
+        elements ? entry.factory(request) : Result<Kernel>(elements.error());
     if (!result) {
       return Error{"kernel '" + kernel.kind + "': " + result.message()};
     }

@@ -65,6 +65,7 @@ struct TableEntry {
   const char *kind;
   std::vector<const char *> algorithms;
   Factory factory;
+  bool anyElement = false; ///< takes tensors of bf16 too
 };
 
 /// All kernels of this backend (Table.cpp).

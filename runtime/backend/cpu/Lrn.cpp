@@ -6,48 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/backend/common/LrnShape.h"
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
 
 #include <cmath>
 
 namespace vdnn::rt::cpu {
-
-using schedule::Layout;
-using schedule::TypeT;
-
-namespace {
-
-struct LrnShape {
-  int64_t rows, channels;
-  int64_t below, above; ///< channels of the window on either side
-  float alphaOverSize, beta, bias;
-};
-
-} // namespace
-
-static Result<LrnShape> describe(const Request &request) {
-  VDNN_TRY(expectAllF32(request));
-  const TypeT &y = *request.types.writes[0];
-  VDNN_TRY(expectLayout(y, Layout::ChannelsLast, "the result"));
-  for (const TypeT *read : request.types.reads) {
-    VDNN_TRY(expectSameType(*read, y, "an operand"));
-  }
-  int64_t size = schedule::getInt(request.kernel, "size");
-  if (y.shape.size() < 2 || y.shape[1] < 1 || size < 1) {
-    return Error{"expected channels and a window of at least 1, found shape " +
-                 toString(y.shape) + " and size " + std::to_string(size)};
-  }
-  double alpha = schedule::getNumber(request.kernel, "alpha");
-  return LrnShape{
-      countElements(y.shape) / y.shape[1],
-      y.shape[1],
-      (size - 1) / 2,
-      size / 2,
-      static_cast<float>(alpha / static_cast<double>(size)),
-      static_cast<float>(schedule::getNumber(request.kernel, "beta")),
-      static_cast<float>(schedule::getNumber(request.kernel, "bias"))};
-}
 
 /// sum[c] = sum of value[c - below .. c + above], clipped.
 VDNN_MULTIVERSION
@@ -68,7 +33,7 @@ static void windowSums(float *sum, const float *value, int64_t below,
 /// base[c] = bias + alpha / size * window sum of squares; `square` is scratch.
 VDNN_MULTIVERSION
 static void bases(float *base, float *square, const float *x,
-                  const LrnShape &s) {
+                  const LrnWindow &s) {
 #pragma GCC ivdep
   for (int64_t c = 0; c < s.channels; ++c) {
     square[c] = x[c] * x[c];
@@ -100,7 +65,7 @@ static void negativePowers(float *power, const float *base, float beta,
 
 VDNN_MULTIVERSION
 static void forwardRow(float *y, const float *x, float *room,
-                       const LrnShape &s) {
+                       const LrnWindow &s) {
   float *base = room, *power = room + s.channels;
   bases(base, power, x, s);
   negativePowers(power, base, s.beta, s.channels);
@@ -114,7 +79,7 @@ static void forwardRow(float *y, const float *x, float *room,
 /// windows j that hold i of dy[j] x[j] base[j]^(-beta - 1).
 VDNN_MULTIVERSION
 static void backwardRow(float *dx, const float *dy, const float *x, float *room,
-                        const LrnShape &s) {
+                        const LrnWindow &s) {
   float *base = room, *power = room + s.channels,
         *product = room + 2 * s.channels;
   bases(base, power, x, s);
@@ -134,7 +99,7 @@ static void backwardRow(float *dx, const float *dy, const float *x, float *room,
 
 /// Runs `body(row, room for three rows)` over all pixels.
 template <typename Body>
-static Kernel makeKernel(const LrnShape &s, unsigned threads,
+static Kernel makeKernel(const LrnWindow &s, unsigned threads,
                          const Body &body) {
   uint64_t room = (3 * s.channels * sizeof(float) + 63) / 64 * 64;
   Kernel kernel;
@@ -154,7 +119,7 @@ static Kernel makeKernel(const LrnShape &s, unsigned threads,
 
 Result<Kernel> createLrn(const Request &request) {
   VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
-  Result<LrnShape> shape = describe(request);
+  Result<LrnWindow> shape = LrnWindow::parse(request.kernel, request.types);
   VDNN_TRY(shape.status());
   return makeKernel(
       *shape, request.threads,
@@ -166,7 +131,7 @@ Result<Kernel> createLrn(const Request &request) {
 
 Result<Kernel> createLrnBackward(const Request &request) {
   VDNN_TRY(expectArity(request, {2, 2, 1, 1}));
-  Result<LrnShape> shape = describe(request);
+  Result<LrnWindow> shape = LrnWindow::parse(request.kernel, request.types);
   VDNN_TRY(shape.status());
   return makeKernel(
       *shape, request.threads,

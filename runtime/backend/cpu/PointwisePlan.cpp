@@ -31,10 +31,14 @@ private:
   Status readTypes();
   Status findLastUses();
   Status placeInputs();
+  Location placeInput(size_t read, Location from);
   Status placeInstruction(size_t position);
   Status placeResults();
   Result<Gather> makeGather(size_t read) const;
+  bool isRounded(size_t result, ElementType value) const;
   std::optional<size_t> directResult(uint32_t value) const;
+  void convert(Location from, ElementType fromElement, Location to,
+               ElementType toElement);
   Location takeScratch(ElementType element);
   void release(uint32_t value, size_t after);
 
@@ -91,22 +95,6 @@ void Planner::release(uint32_t value, size_t after) {
   }
 }
 
-/// Programs see integers without sign; their instructions say which they mean.
-static ElementType signless(ElementType element) {
-  switch (element) {
-  case ElementType::U64:
-    return ElementType::I64;
-  case ElementType::U32:
-    return ElementType::I32;
-  case ElementType::U16:
-    return ElementType::I16;
-  case ElementType::U8:
-    return ElementType::I8;
-  default:
-    return element;
-  }
-}
-
 Status Planner::readTypes() {
   if (writes_.empty()) {
     return Error{"expected at least one result"};
@@ -117,7 +105,7 @@ Status Planner::readTypes() {
                  " results, the command " + std::to_string(writes_.size())};
   }
   for (const TypeT *read : reads_) {
-    types_.push_back(signless(read->element));
+    types_.push_back(scalarElement(read->element));
   }
   for (const TypeT *write : writes_) {
     VDNN_TRY(expectShape(*write, writes_[0]->shape, "a result"));
@@ -180,24 +168,62 @@ Result<Gather> Planner::makeGather(size_t read) const {
   return gather;
 }
 
+static int64_t bytesOf(ElementType element) {
+  return static_cast<int64_t>(schedule::elementBytes(element));
+}
+
+/// Rounds or widens floating-point elements between two locations.
+void Planner::convert(Location from, ElementType fromElement, Location to,
+                      ElementType toElement) {
+  schedule::ScalarOpT op;
+  op.code = bytesOf(toElement) < bytesOf(fromElement) ? "truncf" : "extf";
+  op.element = toElement;
+  Instruction instruction{};
+  instruction.function =
+      lookUpScalarOp(op, std::span(&fromElement, 1))->function;
+  instruction.operandCount = 1;
+  instruction.operands[0] = from;
+  instruction.result = to;
+  plan_.instructions.push_back(instruction);
+}
+
+/// Where the program finds an input whose elements lie at `from`.
+Location Planner::placeInput(size_t read, Location from) {
+  ElementType element = reads_[read]->element;
+  if (element != ElementType::BF16) {
+    return from;
+  }
+  Location wide = takeScratch(types_[read]);
+  convert(from, element, wide, types_[read]);
+  return wide;
+}
+
 Status Planner::placeInputs() {
   for (size_t read = 0; read < inputs(); ++read) {
     // A result that is an input itself is copied when all instructions have
-    // run; by then another result may lie in that input's place.
+    // run; by then another result may lie in that input's place. What is
+    // widened is read before anything is written.
     bool isResult = lastUse_[read] == kernel_.program.size();
-    if (isFull(read) && !isResult) {
+    ElementType element = reads_[read]->element;
+    if (isFull(read) && (!isResult || element == ElementType::BF16)) {
       locations_.push_back(
-          {Location::Read, static_cast<int64_t>(read),
-           static_cast<int64_t>(schedule::elementBytes(types_[read]))});
+          placeInput(read, {Location::Read, static_cast<int64_t>(read),
+                            bytesOf(element)}));
       continue;
     }
     Result<Gather> gather = makeGather(read);
     VDNN_TRY(gather.status());
-    gather->to = takeScratch(types_[read]);
-    locations_.push_back(gather->to);
+    gather->to = takeScratch(element);
+    locations_.push_back(placeInput(read, gather->to));
     plan_.gathers.push_back(std::move(*gather));
   }
   return {};
+}
+
+/// Whether a value of this type is not yet the result's element.
+bool Planner::isRounded(size_t result, ElementType value) const {
+  return writes_[result]->element == ElementType::BF16 &&
+         value == ElementType::F32;
 }
 
 /// The result that this value may be computed into directly: no input that
@@ -205,7 +231,8 @@ Status Planner::placeInputs() {
 std::optional<size_t> Planner::directResult(uint32_t value) const {
   size_t position = value - inputs();
   for (size_t result = 0; result < writes_.size(); ++result) {
-    if (kernel_.program_results[result] != value) {
+    if (kernel_.program_results[result] != value ||
+        isRounded(result, types_[value])) {
       continue;
     }
     for (size_t read = 0; read < inputs(); ++read) {
@@ -263,11 +290,18 @@ Status Planner::placeInstruction(size_t position) {
 Status Planner::placeResults() {
   for (size_t result = 0; result < writes_.size(); ++result) {
     uint32_t value = kernel_.program_results[result];
-    if (signless(writes_[result]->element) != types_[value]) {
+    ElementType element = writes_[result]->element;
+    const Location &from = locations_[value];
+    if (isRounded(result, types_[value])) {
+      convert(from, types_[value],
+              {Location::Write, static_cast<int64_t>(result), bytesOf(element)},
+              element);
+      continue;
+    }
+    if (element != types_[value] && scalarElement(element) != types_[value]) {
       VDNN_TRY(expectElement(*writes_[result], types_[value],
                              ("result " + std::to_string(result)).c_str()));
     }
-    const Location &from = locations_[value];
     if (from.kind == Location::Write &&
         from.index == static_cast<int64_t>(result)) {
       continue;

@@ -73,14 +73,7 @@ Result<Kernel> createMaxPool(const Request &request) {
   VDNN_TRY(shape.status());
   bool indexed = request.types.writes.size() == 2;
   if (indexed) {
-    const TypeT &index = *request.types.writes[1];
-    VDNN_TRY(expectElement(index, schedule::ElementType::I8, "index"));
-    VDNN_TRY(expectShape(index, y.shape, "index"));
-    VDNN_TRY(expectLayout(index, y.layout, "index"));
-    if (shape->windowSize() > 127) {
-      return Error{"a window of " + std::to_string(shape->windowSize()) +
-                   " positions has no index, expected at most 127"};
-    }
+    VDNN_TRY(shape->expectIndex(*request.types.writes[1], y));
   }
   Kernel kernel;
   kernel.run = [s = *shape, indexed,

@@ -117,14 +117,7 @@ Result<Kernel> createMaxPoolBackward(const Request &request) {
   VDNN_TRY(shape.status());
   if (request.types.reads.size() == 2) {
     VDNN_TRY(expectAllF32(request, {1}));
-    const TypeT &index = *request.types.reads[1];
-    VDNN_TRY(expectElement(index, schedule::ElementType::I8, "index"));
-    VDNN_TRY(expectShape(index, dy.shape, "index"));
-    VDNN_TRY(expectLayout(index, dy.layout, "index"));
-    if (shape->windowSize() > 127) {
-      return Error{"a window of " + std::to_string(shape->windowSize()) +
-                   " positions has no index, expected at most 127"};
-    }
+    VDNN_TRY(shape->expectIndex(*request.types.reads[1], dy));
     return maxPoolFromIndex(*shape, request.threads);
   }
   VDNN_TRY(expectAllF32(request));

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/backend/common/ReduceShape.h"
 #include "runtime/backend/cpu/Factories.h"
 #include "runtime/backend/cpu/Parallel.h"
 
@@ -17,21 +18,11 @@
 namespace vdnn::rt::cpu {
 
 using schedule::ElementType;
-using schedule::TypeT;
 
 namespace {
 
-struct Dim {
-  int64_t size;
-  bool reduced;
-};
-
-/// The dimensions in the order of memory, neighbours of one kind joined: kinds
-/// alternate.
-struct ReduceShape {
-  std::vector<Dim> dims;
-  int64_t reducedElements = 1;
-  bool mean = false;
+struct ReducePlan : ReduceShape {
+  explicit ReducePlan(ReduceShape shape) : ReduceShape(std::move(shape)) {}
 
   /// Kept elements from dimension `first` inwards: the accumulators that one
   /// item needs.
@@ -129,14 +120,14 @@ VDNN_MULTIVERSION static void reduceRow(Acc *acc, const T *x, int64_t count) {
 /// Adds the elements of dimensions `first` and inwards to their accumulators.
 /// Returns the elements walked over.
 template <typename Op, typename T, typename Acc>
-static int64_t accumulate(const ReduceShape &shape, size_t first, Acc *acc,
+static int64_t accumulate(const ReducePlan &plan, size_t first, Acc *acc,
                           const T *x) {
-  if (first == shape.dims.size()) {
+  if (first == plan.dims.size()) {
     *acc = Op::add(*acc, static_cast<Acc>(*x));
     return 1;
   }
-  const Dim &dim = shape.dims[first];
-  if (first + 1 == shape.dims.size()) {
+  const ReduceDim &dim = plan.dims[first];
+  if (first + 1 == plan.dims.size()) {
     if (dim.reduced) {
       reduceRow<Op, T, Acc>(acc, x, dim.size);
     } else {
@@ -144,31 +135,32 @@ static int64_t accumulate(const ReduceShape &shape, size_t first, Acc *acc,
     }
     return dim.size;
   }
-  int64_t step = dim.reduced ? 0 : shape.kept(first + 1), walked = 0;
+  int64_t step = dim.reduced ? 0 : plan.kept(first + 1), walked = 0;
   for (int64_t i = 0; i < dim.size; ++i) {
     walked +=
-        accumulate<Op, T, Acc>(shape, first + 1, acc + i * step, x + walked);
+        accumulate<Op, T, Acc>(plan, first + 1, acc + i * step, x + walked);
   }
   return walked;
 }
 
 template <typename T, typename Acc>
-static T finish(const ReduceShape &shape, Acc acc) {
-  return static_cast<T>(
-      shape.mean ? acc / static_cast<Acc>(shape.reducedElements) : acc);
+static T finish(const ReducePlan &plan, Acc acc) {
+  return static_cast<T>(plan.kind == ReduceKind::Mean
+                            ? acc / static_cast<Acc>(plan.reducedElements())
+                            : acc);
 }
 
 template <typename Op, typename T, typename Acc>
-static Kernel makeKernel(const ReduceShape &shape, unsigned threads) {
-  int64_t outer = shape.dims.empty() ? 1 : shape.dims[0].size;
-  int64_t accumulators = shape.kept(shape.dims.empty() ? 0 : 1);
+static Kernel makeKernel(const ReducePlan &plan, unsigned threads) {
+  int64_t outer = plan.dims.empty() ? 1 : plan.dims[0].size;
+  int64_t accumulators = plan.kept(plan.dims.empty() ? 0 : 1);
   int64_t elementsPerIndex = 1;
-  for (size_t i = 1; i < shape.dims.size(); ++i) {
-    elementsPerIndex *= shape.dims[i].size;
+  for (size_t i = 1; i < plan.dims.size(); ++i) {
+    elementsPerIndex *= plan.dims[i].size;
   }
-  size_t inner = shape.dims.empty() ? 0 : 1;
+  size_t inner = plan.dims.empty() ? 0 : 1;
   Kernel kernel;
-  if (!shape.outerReduced()) {
+  if (!plan.outerReduced()) {
     // One item per index of the outermost dimension, with accumulators per
     // thread.
     kernel.workspaceBytes =
@@ -182,10 +174,10 @@ static Kernel makeKernel(const ReduceShape &shape, unsigned threads) {
                                   thread * accumulators;
                        for (int64_t i = begin; i < end; ++i) {
                          std::fill_n(acc, accumulators, Op::initial());
-                         accumulate<Op, T, Acc>(shape, inner, acc,
+                         accumulate<Op, T, Acc>(plan, inner, acc,
                                                 x + i * elementsPerIndex);
                          for (int64_t k = 0; k < accumulators; ++k) {
-                           y[i * accumulators + k] = finish<T>(shape, acc[k]);
+                           y[i * accumulators + k] = finish<T>(plan, acc[k]);
                          }
                        }
                      });
@@ -194,30 +186,30 @@ static Kernel makeKernel(const ReduceShape &shape, unsigned threads) {
     return kernel;
   }
   kernel.workspaceBytes =
-      static_cast<uint64_t>(shape.chunks() * accumulators) * sizeof(Acc);
+      static_cast<uint64_t>(plan.chunks() * accumulators) * sizeof(Acc);
   kernel.run = [=](const Operands &operands) {
     const T *x = operands.read<T>(0);
     T *y = operands.write<T>(0);
     Acc *partial = reinterpret_cast<Acc *>(operands.workspace);
-    parallelFor(threads, shape.chunks(), [&](int64_t chunk) {
+    parallelFor(threads, plan.chunks(), [&](int64_t chunk) {
       Acc *acc = partial + chunk * accumulators;
       std::fill_n(acc, accumulators, Op::initial());
-      int64_t begin = chunk * shape.chunkSize(),
-              end = std::min(begin + shape.chunkSize(), outer);
-      if (shape.dims.size() == 1) {
+      int64_t begin = chunk * plan.chunkSize(),
+              end = std::min(begin + plan.chunkSize(), outer);
+      if (plan.dims.size() == 1) {
         reduceRow<Op, T, Acc>(acc, x + begin, end - begin);
         return;
       }
       for (int64_t i = begin; i < end; ++i) {
-        accumulate<Op, T, Acc>(shape, inner, acc, x + i * elementsPerIndex);
+        accumulate<Op, T, Acc>(plan, inner, acc, x + i * elementsPerIndex);
       }
     });
     parallelFor(threads, accumulators, [&](int64_t k) {
       Acc total = Op::initial();
-      for (int64_t chunk = 0; chunk < shape.chunks(); ++chunk) {
+      for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) {
         total = Op::join(total, partial[chunk * accumulators + k]);
       }
-      y[k] = finish<T>(shape, total);
+      y[k] = finish<T>(plan, total);
     });
     return Status();
   };
@@ -225,74 +217,39 @@ static Kernel makeKernel(const ReduceShape &shape, unsigned threads) {
 }
 
 template <typename T>
-static Result<Kernel> makeKernelOf(const std::string &kind,
-                                   const ReduceShape &shape, unsigned threads) {
+static Kernel makeKernelOf(const ReducePlan &plan, unsigned threads) {
   using Acc = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
-  if (kind == "sum" || kind == "mean") {
-    return makeKernel<Sum<Acc>, T, Acc>(shape, threads);
+  switch (plan.kind) {
+  case ReduceKind::Max:
+    return makeKernel<Max<Acc>, T, Acc>(plan, threads);
+  case ReduceKind::Min:
+    return makeKernel<Min<Acc>, T, Acc>(plan, threads);
+  case ReduceKind::Prod:
+    return makeKernel<Prod<Acc>, T, Acc>(plan, threads);
+  case ReduceKind::SumSquare:
+    return makeKernel<SumSquare<Acc>, T, Acc>(plan, threads);
+  default:
+    return makeKernel<Sum<Acc>, T, Acc>(plan, threads);
   }
-  if (kind == "max") {
-    return makeKernel<Max<Acc>, T, Acc>(shape, threads);
-  }
-  if (kind == "min") {
-    return makeKernel<Min<Acc>, T, Acc>(shape, threads);
-  }
-  if (kind == "prod") {
-    return makeKernel<Prod<Acc>, T, Acc>(shape, threads);
-  }
-  if (kind == "sum_square") {
-    return makeKernel<SumSquare<Acc>, T, Acc>(shape, threads);
-  }
-  return Error{
-      "unknown reduction '" + kind +
-      "', expected 'sum', 'mean', 'max', 'min', 'prod' or 'sum_square'"};
 }
 
 Result<Kernel> createReduce(const Request &request) {
-  VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
-  const TypeT &x = *request.types.reads[0], &y = *request.types.writes[0];
-  VDNN_TRY(expectElement(y, x.element, "the result"));
-  VDNN_TRY(expectLayout(y, x.layout, "the result"));
-  std::vector<bool> reduced(x.shape.size());
-  std::vector<int64_t> expected = x.shape;
-  for (int64_t axis : schedule::getInts(request.kernel, "axes")) {
-    if (axis < 0 || axis >= static_cast<int64_t>(x.shape.size())) {
-      return Error{"axis " + std::to_string(axis) +
-                   " is outside the rank of shape " + toString(x.shape)};
-    }
-    reduced[axis] = true;
-    expected[axis] = 1;
-  }
-  VDNN_TRY(expectShape(y, expected, "the result"));
-  if (countElements(x.shape) == 0) {
-    return Error{"shape " + toString(x.shape) + " has no elements"};
-  }
-  ReduceShape shape;
-  std::string kind = schedule::getText(request.kernel, "kind");
-  shape.mean = kind == "mean";
-  for (size_t dim : memoryOrder(x)) {
-    if (x.shape[dim] == 1) {
-      continue;
-    }
-    shape.reducedElements *= reduced[dim] ? x.shape[dim] : 1;
-    if (!shape.dims.empty() && shape.dims.back().reduced == reduced[dim]) {
-      shape.dims.back().size *= x.shape[dim];
-    } else {
-      shape.dims.push_back({x.shape[dim], reduced[dim]});
-    }
-  }
-  switch (x.element) {
+  Result<ReduceShape> shape = ReduceShape::parse(request.kernel, request.types);
+  VDNN_TRY(shape.status());
+  ReducePlan plan(std::move(*shape));
+  ElementType element = request.types.reads[0]->element;
+  switch (element) {
   case ElementType::F32:
-    return makeKernelOf<float>(kind, shape, request.threads);
+    return makeKernelOf<float>(plan, request.threads);
   case ElementType::F64:
-    return makeKernelOf<double>(kind, shape, request.threads);
+    return makeKernelOf<double>(plan, request.threads);
   case ElementType::I64:
-    return makeKernelOf<int64_t>(kind, shape, request.threads);
+    return makeKernelOf<int64_t>(plan, request.threads);
   case ElementType::I32:
-    return makeKernelOf<int32_t>(kind, shape, request.threads);
+    return makeKernelOf<int32_t>(plan, request.threads);
   default:
     return Error{std::string("element type '") +
-                 schedule::EnumNameElementType(x.element) +
+                 schedule::EnumNameElementType(element) +
                  "' cannot be reduced, expected 'F32', 'F64', 'I64' or 'I32'"};
   }
 }

@@ -8,15 +8,23 @@
 
 namespace vdnn::rt::cuda {
 
-static Result<NormGrid> describe(const Request &request,
-                                 std::initializer_list<size_t> activations) {
+namespace {
+struct Norm {
+  NormGrid grid;
+  Storage storage;
+};
+} // namespace
+
+static Result<Norm> describe(const Request &request,
+                             std::initializer_list<size_t> activations) {
   Result<Rows> rows = Rows::parse(request.types, activations);
   VDNN_TRY(rows.status());
   if (rows->channels > (1 << 28)) {
     return Error{"there are " + std::to_string(rows->channels) +
                  " channels, expected at most 2^28"};
   }
-  return NormGrid::of(rows->rows, rows->channels);
+  Storage storage = storageOf(*request.types.writes[0]);
+  return Norm{NormGrid::of(rows->rows, rows->channels, storage), storage};
 }
 
 /// Where the sums and the vectors lie in the workspace.
@@ -46,8 +54,8 @@ struct NormWorkspace {
 
 Result<Kernel> createBatchNorm(const Request &request) {
   VDNN_TRY(expectArity(request, {5, 6, 5, 5}));
-  Result<NormGrid> grid = describe(request, {0, 5});
-  VDNN_TRY(grid.status());
+  Result<Norm> norm = describe(request, {0, 5});
+  VDNN_TRY(norm.status());
   NormTraining training{};
   training.epsilon = schedule::getNumber(request.kernel, "epsilon");
   training.momentum = schedule::getNumber(request.kernel, "momentum");
@@ -55,14 +63,14 @@ Result<Kernel> createBatchNorm(const Request &request) {
       schedule::getInt(request.kernel, "unbiased_running_var") != 0;
   training.relu = schedule::getInt(request.kernel, "relu") != 0;
   bool residual = request.types.reads.size() == 6;
-  NormWorkspace workspace(*grid, kNormSums, kNormVectors);
+  NormWorkspace workspace(norm->grid, kNormSums, kNormVectors);
   Kernel kernel;
   kernel.workspaceBytes = workspace.bytes;
   kernel.inPlace = {{3, 3}, {4, 4}};
   if (residual) {
     kernel.inPlace.push_back({5, 0});
   }
-  kernel.run = [=, grid = *grid](Context &,
+  kernel.run = [=, norm = *norm](Context &,
                                  const Operands &operands) -> Status {
     NormTraining launch = training;
     launch.x = operands.reads[0];
@@ -78,7 +86,8 @@ Result<Kernel> createBatchNorm(const Request &request) {
     launch.newVar = operands.write<float>(4);
     launch.sums = workspace.sumsOf(operands);
     launch.vectors = workspace.vectorsOf(operands);
-    VDNN_CUDA(launchBatchNorm(grid, Storage::F32, launch, operands.stream));
+    VDNN_CUDA(
+        launchBatchNorm(norm.grid, norm.storage, launch, operands.stream));
     return {};
   };
   return kernel;
@@ -86,15 +95,15 @@ Result<Kernel> createBatchNorm(const Request &request) {
 
 Result<Kernel> createBatchNormInference(const Request &request) {
   VDNN_TRY(expectArity(request, {5, 5, 1, 1}));
-  Result<NormGrid> grid = describe(request, {0});
-  VDNN_TRY(grid.status());
+  Result<Norm> norm = describe(request, {0});
+  VDNN_TRY(norm.status());
   double epsilon = schedule::getNumber(request.kernel, "epsilon");
   Kernel kernel;
   kernel.inPlace = {{0, 0}};
-  kernel.run = [=, grid = *grid](Context &,
+  kernel.run = [=, norm = *norm](Context &,
                                  const Operands &operands) -> Status {
     VDNN_CUDA(launchBatchNormInference(
-        grid, Storage::F32,
+        norm.grid, norm.storage,
         {epsilon, operands.reads[0], operands.read<float>(1),
          operands.read<float>(2), operands.read<float>(3),
          operands.read<float>(4), operands.writes[0]},
@@ -108,16 +117,16 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
   bool relu = schedule::getInt(request.kernel, "relu") != 0;
   size_t reads = relu ? 6 : 5; // with a ReLU the bias too
   VDNN_TRY(expectArity(request, {reads, reads, 3, 3}));
-  Result<NormGrid> grid = describe(request, {0, 1});
-  VDNN_TRY(grid.status());
-  NormWorkspace workspace(*grid, kNormGradientSums, kNormGradientVectors);
+  Result<Norm> norm = describe(request, {0, 1});
+  VDNN_TRY(norm.status());
+  NormWorkspace workspace(norm->grid, kNormGradientSums, kNormGradientVectors);
   Kernel kernel;
   kernel.workspaceBytes = workspace.bytes;
   kernel.inPlace = {{0, 0}, {1, 0}};
-  kernel.run = [=, grid = *grid](Context &,
+  kernel.run = [=, norm = *norm](Context &,
                                  const Operands &operands) -> Status {
     VDNN_CUDA(launchBatchNormBackward(
-        grid, Storage::F32,
+        norm.grid, norm.storage,
         {operands.reads[0], operands.reads[1], operands.read<float>(2),
          operands.read<float>(3), operands.read<float>(4),
          relu ? operands.read<float>(5) : nullptr, operands.writes[0],

@@ -111,12 +111,10 @@ static void describeBiasSum(ConvGraph &conv, const TypeT &bias,
 
 /// Adds the bias, and computes the ReLU, in place of the convolution's result.
 static void describeOwnEpilogue(ConvGraph &conv, const TypeT &y, bool relu) {
-  Storage storage =
-      y.element == ElementType::BF16 ? Storage::BF16 : Storage::F32;
   BiasShape shape{y.shape[0], y.shape[1], countPixels(y),
                   y.layout == Layout::ChannelsLast};
   conv.after = [=](const Operands &operands, void *) {
-    return launchAddBias(shape, storage, operands.writes[0],
+    return launchAddBias(shape, operands.write<float>(0),
                          operands.read<float>(2), relu, operands.stream);
   };
 }
@@ -209,9 +207,9 @@ static Result<ConvGraph> describe(const Request &request, Epilogue epilogue) {
       describeForward(result, convolution, x, w, y, yType, types->bias, relu);
       return result;
     }
-    if (!types->bias || types->bias->element != ElementType::F32) {
+    if (!types->bias || result.element != ElementType::F32) {
       return Error{"algorithm '..." + std::string(kOwnEpilogue) +
-                   "' needs a bias of type f32"};
+                   "' needs tensors of f32 and a bias"};
     }
     describeForward(result, convolution, x, w, y, yType, nullptr, false);
     describeOwnEpilogue(result, *types->y, relu);
@@ -441,7 +439,7 @@ Result<std::vector<KernelCandidate>> queryConv(const Request &request) {
   // its result.
   bool mayDivide = request.kernel.kind == "conv" &&
                    request.types.reads.size() == 3 &&
-                   request.types.reads[2]->element == ElementType::F32;
+                   request.types.reads[0]->element == ElementType::F32;
   if (mayDivide) {
     Status own = addCandidates(request, Epilogue::Own, candidates);
     if (!fused && own) {

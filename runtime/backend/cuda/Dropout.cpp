@@ -14,9 +14,10 @@ Result<Kernel> createDropout(const Request &request) {
                      numbers->scale};
   Kernel kernel;
   kernel.inPlace = {{0, 0}};
-  kernel.run = [=](Context &, const Operands &operands) -> Status {
+  kernel.run = [shape, storage = storageOf(*request.types.reads[0])](
+                   Context &, const Operands &operands) -> Status {
     VDNN_CUDA(launchDropout(
-        shape, Storage::F32, operands.reads[0], operands.read<int64_t>(1),
+        shape, storage, operands.reads[0], operands.read<int64_t>(1),
         operands.read<int64_t>(2), operands.writes[0], operands.stream));
     return {};
   };

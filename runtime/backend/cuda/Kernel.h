@@ -13,6 +13,7 @@
 #include "runtime/backend/common/Checks.h"
 #include "runtime/backend/cuda/Check.h"
 #include "runtime/backend/cuda/kernels/BadLabel.h"
+#include "runtime/backend/cuda/kernels/Storage.h"
 #include "runtime/backend/plugin/Plugin.h"
 
 #include <cstdint>
@@ -56,6 +57,12 @@ inline Status expectArity(const Request &request, Arity arity) {
 inline Status expectAllF32(const Request &request,
                            std::initializer_list<size_t> except = {}) {
   return backend::expectAllF32(request.types, except);
+}
+
+/// How the elements of an activation lie, which `expectActivation` has seen.
+inline Storage storageOf(const schedule::TypeT &type) {
+  return type.element == schedule::ElementType::BF16 ? Storage::BF16
+                                                     : Storage::F32;
 }
 
 /// What all kernels of a device share.

@@ -1,44 +1,31 @@
 //===- Lrn.cpp - local response normalisation across channels -------------===//
 
 #include "runtime/backend/cuda/kernels/Lrn.h"
+#include "runtime/backend/common/LrnShape.h"
 #include "runtime/backend/cuda/Factories.h"
 
 #include <algorithm>
 
 namespace vdnn::rt::cuda {
 
-using schedule::Layout;
-using schedule::TypeT;
-
 static Result<LrnShape> describe(const Request &request) {
-  VDNN_TRY(expectAllF32(request));
-  const TypeT &y = *request.types.writes[0];
-  VDNN_TRY(expectLayout(y, Layout::ChannelsLast, "the result"));
-  for (const TypeT *read : request.types.reads) {
-    VDNN_TRY(expectSameType(*read, y, "an operand"));
-  }
-  int64_t size = schedule::getInt(request.kernel, "size");
-  if (y.shape.size() < 2 || y.shape[1] < 1 || size < 1) {
-    return Error{"expected channels and a window of at least 1, found shape " +
-                 toString(y.shape) + " and size " + std::to_string(size)};
-  }
-  int64_t channels = y.shape[1];
+  Result<LrnWindow> window = LrnWindow::parse(request.kernel, request.types);
+  VDNN_TRY(window.status());
+  int64_t channels = window->channels;
   if (channels > kLrnChannels) {
-    return Error{"shape " + toString(y.shape) +
+    return Error{"shape " + toString(request.types.writes[0]->shape) +
                  " has too many channels, expected at most " +
                  std::to_string(kLrnChannels)};
   }
-  double alpha = schedule::getNumber(request.kernel, "alpha");
   // A window that reaches beyond all channels is no different from one that
   // reaches them.
-  return LrnShape{
-      countElements(y.shape) / channels,
-      static_cast<int>(channels),
-      static_cast<int>(std::min((size - 1) / 2, channels)),
-      static_cast<int>(std::min(size / 2, channels)),
-      static_cast<float>(alpha / static_cast<double>(size)),
-      static_cast<float>(schedule::getNumber(request.kernel, "beta")),
-      static_cast<float>(schedule::getNumber(request.kernel, "bias"))};
+  return LrnShape{window->rows,
+                  static_cast<int>(channels),
+                  static_cast<int>(std::min(window->below, channels)),
+                  static_cast<int>(std::min(window->above, channels)),
+                  window->alphaOverSize,
+                  window->beta,
+                  window->bias};
 }
 
 Result<Kernel> createLrn(const Request &request) {
@@ -46,8 +33,9 @@ Result<Kernel> createLrn(const Request &request) {
   Result<LrnShape> shape = describe(request);
   VDNN_TRY(shape.status());
   Kernel kernel;
-  kernel.run = [s = *shape](Context &, const Operands &operands) -> Status {
-    VDNN_CUDA(launchLrn(s, Storage::F32, operands.reads[0], operands.writes[0],
+  kernel.run = [s = *shape, storage = storageOf(*request.types.writes[0])](
+                   Context &, const Operands &operands) -> Status {
+    VDNN_CUDA(launchLrn(s, storage, operands.reads[0], operands.writes[0],
                         operands.stream));
     return {};
   };
@@ -59,8 +47,9 @@ Result<Kernel> createLrnBackward(const Request &request) {
   Result<LrnShape> shape = describe(request);
   VDNN_TRY(shape.status());
   Kernel kernel;
-  kernel.run = [s = *shape](Context &, const Operands &operands) -> Status {
-    VDNN_CUDA(launchLrnBackward(s, Storage::F32, operands.reads[0],
+  kernel.run = [s = *shape, storage = storageOf(*request.types.writes[0])](
+                   Context &, const Operands &operands) -> Status {
+    VDNN_CUDA(launchLrnBackward(s, storage, operands.reads[0],
                                 operands.reads[1], operands.writes[0],
                                 operands.stream));
     return {};

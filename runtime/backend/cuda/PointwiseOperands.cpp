@@ -13,21 +13,6 @@ using schedule::ElementType;
 using schedule::TypeT;
 using Dim = PointwiseOperand::Dim;
 
-ElementType signless(ElementType element) {
-  switch (element) {
-  case ElementType::U64:
-    return ElementType::I64;
-  case ElementType::U32:
-    return ElementType::I32;
-  case ElementType::U16:
-    return ElementType::I16;
-  case ElementType::U8:
-    return ElementType::I8;
-  default:
-    return element;
-  }
-}
-
 /// Whether element i of the operand's memory belongs to element i of the
 /// results'.
 static bool isFull(const TypeT &x, const TypeT &y) {
@@ -75,8 +60,8 @@ readOperands(std::span<const TypeT *const> reads, const TypeT &y) {
   for (size_t read = 0; read < reads.size(); ++read) {
     const TypeT &x = *reads[read];
     std::string what = "operand " + std::to_string(read);
-    PointwiseOperand operand{signless(x.element), Access::Full, {}};
-    if (!valueType(operand.element)) {
+    PointwiseOperand operand{x.element, Access::Full, {}};
+    if (!valueType(scalarElement(operand.element))) {
       return Error{what + " of element type '" +
                    schedule::EnumNameElementType(x.element) +
                    "' is not supported"};

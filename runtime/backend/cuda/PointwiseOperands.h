@@ -26,7 +26,7 @@ struct PointwiseOperand {
     int64_t size, stride;
   };
 
-  schedule::ElementType element; ///< as programs see it
+  schedule::ElementType element; ///< in memory
   Access access;
   std::vector<Dim> dims; ///< of Vector, Splat and Gathered
 
@@ -34,9 +34,6 @@ struct PointwiseOperand {
   /// `width` neighbours, the first a multiple of it.
   void chooseAccess(int64_t width);
 };
-
-/// Programs see integers without sign; their instructions say which they mean.
-schedule::ElementType signless(schedule::ElementType element);
 
 /// The operands of a kernel with results like `y`, broadcast to its shape;
 /// Gathered where the width must be known.

@@ -135,10 +135,11 @@ Status Generator::writeProgram() {
             " = " + expression + ";\n";
   };
   for (size_t read = 0; read < operands_.size(); ++read) {
-    ElementType type = operands_[read].element;
+    ElementType element = operands_[read].element;
     std::string name = "m" + number(read);
-    parameters += std::string("const ") + memoryType(type) + " " + name + ", ";
-    define(type, fromMemory(type, name));
+    parameters +=
+        std::string("const ") + memoryType(element) + " " + name + ", ";
+    define(scalarElement(element), fromMemory(element, name));
   }
   for (size_t position = 0; position < kernel_.program.size(); ++position) {
     const schedule::ScalarOpT &op = *kernel_.program[position];
@@ -169,15 +170,15 @@ Status Generator::writeProgram() {
       return Error{"the program's result " + std::to_string(value) +
                    " is no value, there are " + number(names.size())};
     }
-    ElementType type = types[value];
-    if (signless(writes_[result]->element) != type) {
+    ElementType type = types[value], element = writes_[result]->element;
+    if (element != type && scalarElement(element) != type) {
       VDNN_TRY(expectElement(*writes_[result], type,
                              ("result " + number(result)).c_str()));
     }
     std::string name = "o" + number(result);
     parameters +=
-        std::string(result ? ", " : "") + memoryType(type) + " &" + name;
-    body += "  " + name + " = " + toMemory(type, names[value]) + ";\n";
+        std::string(result ? ", " : "") + memoryType(element) + " &" + name;
+    body += "  " + name + " = " + toMemory(element, names[value]) + ";\n";
   }
   line("static __device__ __forceinline__ void element(" + parameters + ") {");
   text_ += body;
@@ -283,7 +284,7 @@ std::string Generator::call(const std::string &operandIndex,
 void Generator::writeKernel() {
   std::string parameters;
   auto typeOfWrite = [&](size_t write) {
-    return std::string(memoryType(signless(writes_[write]->element)));
+    return std::string(memoryType(writes_[write]->element));
   };
   for (size_t read = 0; read < operands_.size(); ++read) {
     parameters += std::string("const ") + memoryType(operands_[read].element) +

@@ -10,8 +10,16 @@ namespace vdnn::rt::cuda {
 
 using schedule::TypeT;
 
-static Result<PoolGeometry> describe(const Request &request, const TypeT &x,
-                                     const TypeT &y, bool dilated) {
+namespace {
+struct Pool {
+  PoolShape shape;
+  PoolGeometry geometry;
+  Storage storage;
+};
+} // namespace
+
+static Result<Pool> describe(const Request &request, const TypeT &x,
+                             const TypeT &y, bool dilated) {
   Result<PoolShape> shape = PoolShape::parse(request.kernel, x, y, dilated);
   VDNN_TRY(shape.status());
   const PoolShape &s = *shape;
@@ -43,40 +51,24 @@ static Result<PoolGeometry> describe(const Request &request, const TypeT &x,
     g.padEnd[d] = static_cast<int>(s.padEnd[d]);
   }
   g.includePad = schedule::getInt(request.kernel, "count_include_pad") != 0;
-  return g;
-}
-
-/// The index numbers a window's positions in eight bits.
-static Status expectIndex(const TypeT &index, const TypeT &y,
-                          const PoolGeometry &g) {
-  VDNN_TRY(expectElement(index, schedule::ElementType::I8, "index"));
-  VDNN_TRY(expectShape(index, y.shape, "index"));
-  VDNN_TRY(expectLayout(index, y.layout, "index"));
-  int64_t window = int64_t{g.kernel[0]} * g.kernel[1] * g.kernel[2];
-  if (window > 127) {
-    return Error{"a window of " + std::to_string(window) +
-                 " positions has no index, expected at most 127"};
-  }
-  return {};
+  return Pool{s, g, storageOf(x)};
 }
 
 Result<Kernel> createMaxPool(const Request &request) {
   VDNN_TRY(expectArity(request, {1, 1, 1, 2}));
-  VDNN_TRY(expectAllF32(request, {2}));
   const TypeT &y = *request.types.writes[0];
-  Result<PoolGeometry> geometry =
-      describe(request, *request.types.reads[0], y, true);
-  VDNN_TRY(geometry.status());
+  Result<Pool> pool = describe(request, *request.types.reads[0], y, true);
+  VDNN_TRY(pool.status());
   bool indexed = request.types.writes.size() == 2;
   if (indexed) {
-    VDNN_TRY(expectIndex(*request.types.writes[1], y, *geometry));
+    VDNN_TRY(pool->shape.expectIndex(*request.types.writes[1], y));
   }
   Kernel kernel;
-  kernel.run = [g = *geometry, indexed](Context &,
-                                        const Operands &operands) -> Status {
-    VDNN_CUDA(launchMaxPool(
-        g, Storage::F32, operands.reads[0], operands.writes[0],
-        indexed ? operands.write<int8_t>(1) : nullptr, operands.stream));
+  kernel.run = [g = pool->geometry, storage = pool->storage,
+                indexed](Context &, const Operands &operands) -> Status {
+    VDNN_CUDA(launchMaxPool(g, storage, operands.reads[0], operands.writes[0],
+                            indexed ? operands.write<int8_t>(1) : nullptr,
+                            operands.stream));
     return {};
   };
   return kernel;
@@ -84,14 +76,14 @@ Result<Kernel> createMaxPool(const Request &request) {
 
 Result<Kernel> createAvgPool(const Request &request) {
   VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
-  VDNN_TRY(expectAllF32(request));
-  Result<PoolGeometry> geometry = describe(request, *request.types.reads[0],
-                                           *request.types.writes[0], false);
-  VDNN_TRY(geometry.status());
+  Result<Pool> pool = describe(request, *request.types.reads[0],
+                               *request.types.writes[0], false);
+  VDNN_TRY(pool.status());
   Kernel kernel;
-  kernel.run = [g = *geometry](Context &, const Operands &operands) -> Status {
-    VDNN_CUDA(launchAvgPool(g, Storage::F32, operands.reads[0],
-                            operands.writes[0], operands.stream));
+  kernel.run = [g = pool->geometry, storage = pool->storage](
+                   Context &, const Operands &operands) -> Status {
+    VDNN_CUDA(launchAvgPool(g, storage, operands.reads[0], operands.writes[0],
+                            operands.stream));
     return {};
   };
   return kernel;
@@ -100,26 +92,25 @@ Result<Kernel> createAvgPool(const Request &request) {
 Result<Kernel> createMaxPoolBackward(const Request &request) {
   VDNN_TRY(expectArity(request, {2, 3, 1, 1}));
   const TypeT &dy = *request.types.reads[0], &dx = *request.types.writes[0];
-  Result<PoolGeometry> geometry = describe(request, dx, dy, true);
-  VDNN_TRY(geometry.status());
+  Result<Pool> pool = describe(request, dx, dy, true);
+  VDNN_TRY(pool.status());
   Kernel kernel;
   if (request.types.reads.size() == 2) {
-    VDNN_TRY(expectAllF32(request, {1}));
-    VDNN_TRY(expectIndex(*request.types.reads[1], dy, *geometry));
-    kernel.run = [g = *geometry](Context &,
-                                 const Operands &operands) -> Status {
+    VDNN_TRY(pool->shape.expectIndex(*request.types.reads[1], dy));
+    kernel.run = [g = pool->geometry, storage = pool->storage](
+                     Context &, const Operands &operands) -> Status {
       VDNN_CUDA(launchMaxPoolBackwardIndexed(
-          g, Storage::F32, operands.reads[0], operands.read<int8_t>(1),
+          g, storage, operands.reads[0], operands.read<int8_t>(1),
           operands.writes[0], operands.stream));
       return {};
     };
     return kernel;
   }
-  VDNN_TRY(expectAllF32(request));
   VDNN_TRY(expectSameType(*request.types.reads[1], dx, "x"));
   VDNN_TRY(expectSameType(*request.types.reads[2], dy, "y"));
-  kernel.run = [g = *geometry](Context &, const Operands &operands) -> Status {
-    VDNN_CUDA(launchMaxPoolBackward(g, Storage::F32, operands.reads[0],
+  kernel.run = [g = pool->geometry, storage = pool->storage](
+                   Context &, const Operands &operands) -> Status {
+    VDNN_CUDA(launchMaxPoolBackward(g, storage, operands.reads[0],
                                     operands.reads[1], operands.reads[2],
                                     operands.writes[0], operands.stream));
     return {};
@@ -129,13 +120,13 @@ Result<Kernel> createMaxPoolBackward(const Request &request) {
 
 Result<Kernel> createAvgPoolBackward(const Request &request) {
   VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
-  VDNN_TRY(expectAllF32(request));
-  Result<PoolGeometry> geometry = describe(request, *request.types.writes[0],
-                                           *request.types.reads[0], false);
-  VDNN_TRY(geometry.status());
+  Result<Pool> pool = describe(request, *request.types.writes[0],
+                               *request.types.reads[0], false);
+  VDNN_TRY(pool.status());
   Kernel kernel;
-  kernel.run = [g = *geometry](Context &, const Operands &operands) -> Status {
-    VDNN_CUDA(launchAvgPoolBackward(g, Storage::F32, operands.reads[0],
+  kernel.run = [g = pool->geometry, storage = pool->storage](
+                   Context &, const Operands &operands) -> Status {
+    VDNN_CUDA(launchAvgPoolBackward(g, storage, operands.reads[0],
                                     operands.writes[0], operands.stream));
     return {};
   };

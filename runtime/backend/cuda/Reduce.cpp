@@ -1,6 +1,7 @@
 //===- Reduce.cpp - reductions over any axes ------------------------------===//
 
 #include "runtime/backend/cuda/kernels/Reduce.h"
+#include "runtime/backend/common/ReduceShape.h"
 #include "runtime/backend/cuda/Factories.h"
 
 namespace vdnn::rt::cuda {
@@ -8,26 +9,29 @@ namespace vdnn::rt::cuda {
 using schedule::ElementType;
 using schedule::TypeT;
 
-static Result<ReduceKind> readKind(const Request &request) {
-  std::string text = schedule::getText(request.kernel, "kind");
-  constexpr std::pair<const char *, ReduceKind> kKinds[] = {
-      {"sum", ReduceKind::Sum},   {"mean", ReduceKind::Mean},
-      {"max", ReduceKind::Max},   {"min", ReduceKind::Min},
-      {"prod", ReduceKind::Prod}, {"sum_square", ReduceKind::SumSquare}};
-  for (const auto &[name, kind] : kKinds) {
-    if (text == name) {
-      return kind;
-    }
+static ReduceKind toKernel(backend::ReduceKind kind) {
+  switch (kind) {
+  case backend::ReduceKind::Sum:
+    return ReduceKind::Sum;
+  case backend::ReduceKind::Mean:
+    return ReduceKind::Mean;
+  case backend::ReduceKind::Max:
+    return ReduceKind::Max;
+  case backend::ReduceKind::Min:
+    return ReduceKind::Min;
+  case backend::ReduceKind::Prod:
+    return ReduceKind::Prod;
+  default:
+    return ReduceKind::SumSquare;
   }
-  return Error{
-      "unknown reduction '" + text +
-      "', expected 'sum', 'mean', 'max', 'min', 'prod' or 'sum_square'"};
 }
 
 static Result<ReduceElement> readElement(const TypeT &type) {
   switch (type.element) {
   case ElementType::F32:
     return ReduceElement::F32;
+  case ElementType::BF16:
+    return ReduceElement::BF16;
   case ElementType::F64:
     return ReduceElement::F64;
   case ElementType::I64:
@@ -35,48 +39,24 @@ static Result<ReduceElement> readElement(const TypeT &type) {
   case ElementType::I32:
     return ReduceElement::I32;
   default:
-    return Error{std::string("element type '") +
-                 schedule::EnumNameElementType(type.element) +
-                 "' cannot be reduced, expected 'F32', 'F64', 'I64' or 'I32'"};
+    return Error{
+        std::string("element type '") +
+        schedule::EnumNameElementType(type.element) +
+        "' cannot be reduced, expected 'F32', 'BF16', 'F64', 'I64' or 'I32'"};
   }
 }
 
 Result<Kernel> createReduce(const Request &request) {
-  VDNN_TRY(expectArity(request, {1, 1, 1, 1}));
+  Result<ReduceShape> shape = ReduceShape::parse(request.kernel, request.types);
+  VDNN_TRY(shape.status());
   const TypeT &x = *request.types.reads[0], &y = *request.types.writes[0];
-  VDNN_TRY(expectElement(y, x.element, "the result"));
-  VDNN_TRY(expectLayout(y, x.layout, "the result"));
-  std::vector<bool> reduced(x.shape.size());
-  std::vector<int64_t> expected = x.shape;
-  for (int64_t axis : schedule::getInts(request.kernel, "axes")) {
-    if (axis < 0 || axis >= static_cast<int64_t>(x.shape.size())) {
-      return Error{"axis " + std::to_string(axis) +
-                   " is outside the rank of shape " + toString(x.shape)};
-    }
-    reduced[static_cast<size_t>(axis)] = true;
-    expected[static_cast<size_t>(axis)] = 1;
-  }
-  VDNN_TRY(expectShape(y, expected, "the result"));
-  if (countElements(x.shape) == 0) {
-    return Error{"shape " + toString(x.shape) + " has no elements"};
-  }
-  Result<ReduceKind> kind = readKind(request);
-  VDNN_TRY(kind.status());
   Result<ReduceElement> element = readElement(x);
   VDNN_TRY(element.status());
-  // Neighbours of one kind are one dimension.
   std::vector<ReduceDim> dims;
-  for (size_t dim : memoryOrder(x)) {
-    if (x.shape[dim] == 1) {
-      continue;
-    }
-    if (!dims.empty() && dims.back().reduced == reduced[dim]) {
-      dims.back().size *= x.shape[dim];
-    } else {
-      dims.push_back({x.shape[dim], reduced[dim]});
-    }
+  for (const backend::ReduceDim &dim : shape->dims) {
+    dims.push_back({dim.size, dim.reduced});
   }
-  Reduce reduce(dims, *kind, *element);
+  Reduce reduce(dims, toKernel(shape->kind), *element, x.element != y.element);
   if (!reduce.fits()) {
     return Error{"shape " + toString(x.shape) +
                  " is reduced along too many separate axes"};

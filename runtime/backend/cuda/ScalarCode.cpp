@@ -2,6 +2,8 @@
 
 #include "runtime/backend/cuda/ScalarCode.h"
 
+#include "runtime/backend/common/Checks.h"
+
 #include <bit>
 #include <cinttypes>
 #include <cstdio>
@@ -107,7 +109,8 @@ const char *valueType(ElementType element) {
 }
 
 const char *memoryType(ElementType element) {
-  return isHalf(element) ? "unsigned short" : valueType(element);
+  return isHalf(element) ? "unsigned short"
+                         : valueType(backend::scalarElement(element));
 }
 
 /// Of an integer's bits.

@@ -19,12 +19,13 @@ namespace vdnn::rt::cuda {
 /// Functions that the expressions below call: to be put before them.
 extern const char *const kScalarFunctions;
 
-/// The C type of a value in a program, and of an element in memory. Null where
-/// programs have no such values.
+/// The C type of a value in a program, and of an element of a tensor. Null
+/// where programs have no such values.
 const char *valueType(schedule::ElementType element);
 const char *memoryType(schedule::ElementType element);
 
-/// Expressions for the value of an element in memory, and the reverse.
+/// Expressions for the value of an element in memory, and the reverse; 16-bit
+/// floating point is widened and rounded.
 std::string fromMemory(schedule::ElementType element,
                        const std::string &memory);
 std::string toMemory(schedule::ElementType element, const std::string &value);

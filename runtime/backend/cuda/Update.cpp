@@ -12,15 +12,20 @@ Result<Kernel> createSgd(const Request &request) {
   Sgd sgd{shape->momentum, shape->decay, shape->nesterov};
   Kernel kernel;
   kernel.inPlace = shape->inPlace;
-  kernel.run = [=, elements = shape->elements,
-                hasVelocity = shape->hasVelocity](
-                   Context &, const Operands &operands) -> Status {
-    VDNN_CUDA(launchSgd(sgd, operands.write<float>(0),
-                        hasVelocity ? operands.write<float>(1) : nullptr,
-                        operands.read<float>(0), operands.read<float>(1),
-                        operands.read<float>(2),
-                        hasVelocity ? operands.read<float>(3) : nullptr,
-                        elements, operands.stream));
+  kernel.run = [sgd, s = *shape](Context &,
+                                 const Operands &operands) -> Status {
+    SgdOperands launch{};
+    launch.parameter = operands.read<float>(0);
+    launch.gradient = operands.reads[1];
+    launch.gradientStorage = s.bf16Gradient ? Storage::BF16 : Storage::F32;
+    launch.rate = operands.read<float>(2);
+    launch.newParameter = operands.write<float>(0);
+    if (s.hasVelocity) {
+      launch.velocity = operands.read<float>(3);
+      launch.newVelocity = operands.write<float>(1);
+    }
+    launch.copy = s.hasCopy ? operands.writes.back() : nullptr;
+    VDNN_CUDA(launchSgd(sgd, launch, s.elements, operands.stream));
     return {};
   };
   return kernel;

@@ -17,6 +17,9 @@ struct Backend {
   /// Whether convolutions have kernels for row-major order too.
   bool convolvesPlanes;
 
+  /// Whether all kernels take activations of bf16, not pointwise ones alone.
+  bool bf16;
+
   std::function<std::unique_ptr<Device>()> create;
 
   /// Bytes of workspace for a kernel with its algorithm, or why the backend

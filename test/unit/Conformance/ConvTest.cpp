@@ -90,30 +90,38 @@ Launch makeLaunch(const char *kind, const Case &c) {
   return launch;
 }
 
-/// Runs every algorithm that the backend offers.
-void checkAll(Launch launch, const std::vector<std::vector<double>> &expected) {
+/// Runs every algorithm that the backend offers. All add products in f32, on
+/// tensor cores of bf16 with a few digits less.
+void checkAll(Launch launch, const std::vector<std::vector<double>> &expected,
+              ElementType element) {
+  double tolerance = element == ElementType::BF16 ? 1e-4 : 1e-5;
   std::vector<std::string> algorithms = launch.algorithms();
   ASSERT_FALSE(algorithms.empty());
   for (const std::string &algorithm : algorithms) {
     SCOPED_TRACE("algorithm '" + algorithm + "'");
     std::vector<Tensor> results = launch.algorithm(algorithm).run();
     for (size_t i = 0; i < expected.size(); ++i) {
-      expectClose(results[i], expected[i]);
+      expectRounded(results[i], expected[i], tolerance);
     }
   }
 }
 
-class ConvTest : public testing::TestWithParam<Case> {};
+class ConvTest : public testing::TestWithParam<std::tuple<Case, ElementType>> {
+};
 
 } // namespace
 
 TEST_P(ConvTest, Forward) {
-  const Case &c = GetParam();
+  auto [c, element] = GetParam();
   for (auto [withBias, relu] : {std::pair(false, false), std::pair(true, false),
                                 std::pair(true, true)}) {
-    Tensor x = randomTensor(activation(c.x), 1),
-           w = randomTensor(activation(c.wShape()), 2);
-    Tensor bias = randomTensor(makeType({c.outputs}), 3);
+    Tensor x = randomTensor(activation(c.x, element), 1),
+           w = randomTensor(activation(c.wShape(), element), 2);
+    // Of few digits: a backend may round it to the tensors' type.
+    Tensor bias =
+        tensor(makeType({c.outputs}),
+               randomTensor(makeType({c.outputs}, Layout::RowMajor, element), 3)
+                   .values);
     std::vector<double> y(count(c.yShape()));
     int64_t pixels = static_cast<int64_t>(y.size()) / (c.x[0] * c.outputs);
     for (size_t i = 0; withBias && i < y.size(); ++i) {
@@ -126,34 +134,42 @@ TEST_P(ConvTest, Forward) {
       value = relu ? std::max(value, 0.0) : value;
     }
     Launch launch = makeLaunch("conv", c);
-    launch.read(x).read(w).write(activation(c.yShape()));
+    launch.read(x).read(w).write(activation(c.yShape(), element));
     if (withBias) {
       launch.read(bias);
     }
     if (relu) {
       launch.ints("relu", {1});
     }
-    checkAll(std::move(launch), {y});
+    checkAll(std::move(launch), {y}, element);
+    if (withBias && element == ElementType::BF16) {
+      // The bias may also be of bf16.
+      bias.type.element = element;
+      Launch narrow = makeLaunch("conv", c);
+      narrow.ints("relu", {relu}).read(x).read(w).read(bias);
+      narrow.write(activation(c.yShape(), element));
+      expectRounded(narrow.run()[0], y, 1e-4);
+    }
   }
 }
 
 TEST_P(ConvTest, BackwardData) {
-  const Case &c = GetParam();
-  Tensor dy = randomTensor(activation(c.yShape()), 4),
-         w = randomTensor(activation(c.wShape()), 5);
+  auto [c, element] = GetParam();
+  Tensor dy = randomTensor(activation(c.yShape(), element), 4),
+         w = randomTensor(activation(c.wShape(), element), 5);
   std::vector<double> dx(count(c.x));
   forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) {
     dx[xi] += dy.values[yi] * w.values[wi];
   });
   Launch launch = makeLaunch("conv_backward_data", c);
-  launch.read(dy).read(w).write(activation(c.x));
-  checkAll(std::move(launch), {dx});
+  launch.read(dy).read(w).write(activation(c.x, element));
+  checkAll(std::move(launch), {dx}, element);
 }
 
 TEST_P(ConvTest, BackwardFilter) {
-  const Case &c = GetParam();
-  Tensor x = randomTensor(activation(c.x), 6),
-         dy = randomTensor(activation(c.yShape()), 7);
+  auto [c, element] = GetParam();
+  Tensor x = randomTensor(activation(c.x, element), 6),
+         dy = randomTensor(activation(c.yShape(), element), 7);
   std::vector<double> dw(count(c.wShape())), dbias(c.outputs);
   forProducts(c, [&](int64_t yi, int64_t xi, int64_t wi) {
     dw[wi] += dy.values[yi] * x.values[xi];
@@ -164,101 +180,118 @@ TEST_P(ConvTest, BackwardFilter) {
   }
   Launch plain = makeLaunch("conv_backward_filter", c),
          withBias = makeLaunch("conv_backward_filter", c);
-  plain.read(x).read(dy).write(activation(c.wShape()));
+  plain.read(x).read(dy).write(activation(c.wShape(), element));
   withBias.read(x)
       .read(dy)
-      .write(activation(c.wShape()))
+      .write(activation(c.wShape(), element))
       .write(makeType({c.outputs}));
-  checkAll(std::move(plain), {dw});
-  checkAll(std::move(withBias), {dw, dbias});
+  checkAll(std::move(plain), {dw}, element);
+  checkAll(std::move(withBias), {dw, dbias}, element);
+  if (element == ElementType::BF16) {
+    Launch narrow = makeLaunch("conv_backward_filter", c);
+    narrow.read(x).read(dy).write(activation(c.wShape(), element));
+    narrow.write(makeType({c.outputs}, Layout::RowMajor, element));
+    expectRounded(narrow.run()[1], dbias);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ConvTest,
-    testing::Values(
-        Case{"plain3x3",
-             {2, 16, 9, 9},
-             32,
-             {3, 3},
-             {1, 1},
-             {1, 1},
-             {1, 1, 1, 1}},
-        Case{"pointwise",
-             {2, 32, 7, 7},
-             48,
-             {1, 1},
-             {1, 1},
-             {1, 1},
-             {0, 0, 0, 0}},
-        Case{"stridedPointwise",
-             {2, 16, 8, 8},
-             32,
-             {1, 1},
-             {2, 2},
-             {1, 1},
-             {0, 0, 0, 0}},
-        Case{"firstLayer",
-             {2, 3, 31, 31},
-             16,
-             {7, 7},
-             {2, 2},
-             {1, 1},
-             {3, 3, 3, 3}},
-        Case{"odd", {3, 5, 10, 7}, 7, {3, 2}, {2, 1}, {1, 1}, {0, 1, 2, 0}},
-        Case{"dilated",
-             {1, 16, 12, 12},
-             16,
-             {3, 3},
-             {1, 1},
-             {2, 3},
-             {2, 3, 2, 3}},
-        Case{"grouped",
-             {2, 32, 6, 6},
-             32,
-             {3, 3},
-             {1, 1},
-             {1, 1},
-             {1, 1, 1, 1},
-             4},
-        Case{"oddGroups",
-             {2, 9, 6, 6},
-             6,
-             {3, 3},
-             {1, 1},
-             {1, 1},
-             {1, 1, 1, 1},
-             3},
-        Case{"depthwise",
-             {2, 24, 8, 8},
-             24,
-             {3, 3},
-             {2, 2},
-             {1, 1},
-             {1, 1, 1, 1},
-             24},
-        Case{"line", {2, 8, 20}, 12, {5}, {2}, {1}, {2, 2}},
-        Case{"volume",
-             {1, 4, 5, 6, 7},
-             8,
-             {3, 3, 3},
-             {1, 2, 1},
-             {1, 1, 1},
-             {1, 1, 1, 1, 1, 1}},
-        Case{"whole", {2, 16, 4, 4}, 10, {4, 4}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
-        Case{"onePixel",
-             {4, 20, 1, 1},
-             30,
-             {1, 1},
-             {1, 1},
-             {1, 1},
-             {0, 0, 0, 0}},
-        Case{"oneChannel",
-             {2, 1, 8, 8},
-             1,
-             {3, 3},
-             {1, 1},
-             {1, 1},
-             {1, 1, 1, 1}}),
-    [](const auto &info) { return info.param.name; });
+    testing::Combine(
+        testing::Values(
+            Case{"plain3x3",
+                 {2, 16, 9, 9},
+                 32,
+                 {3, 3},
+                 {1, 1},
+                 {1, 1},
+                 {1, 1, 1, 1}},
+            Case{"pointwise",
+                 {2, 32, 7, 7},
+                 48,
+                 {1, 1},
+                 {1, 1},
+                 {1, 1},
+                 {0, 0, 0, 0}},
+            Case{"stridedPointwise",
+                 {2, 16, 8, 8},
+                 32,
+                 {1, 1},
+                 {2, 2},
+                 {1, 1},
+                 {0, 0, 0, 0}},
+            Case{"firstLayer",
+                 {2, 3, 31, 31},
+                 16,
+                 {7, 7},
+                 {2, 2},
+                 {1, 1},
+                 {3, 3, 3, 3}},
+            Case{"odd", {3, 5, 10, 7}, 7, {3, 2}, {2, 1}, {1, 1}, {0, 1, 2, 0}},
+            Case{"dilated",
+                 {1, 16, 12, 12},
+                 16,
+                 {3, 3},
+                 {1, 1},
+                 {2, 3},
+                 {2, 3, 2, 3}},
+            Case{"grouped",
+                 {2, 32, 6, 6},
+                 32,
+                 {3, 3},
+                 {1, 1},
+                 {1, 1},
+                 {1, 1, 1, 1},
+                 4},
+            Case{"oddGroups",
+                 {2, 9, 6, 6},
+                 6,
+                 {3, 3},
+                 {1, 1},
+                 {1, 1},
+                 {1, 1, 1, 1},
+                 3},
+            Case{"depthwise",
+                 {2, 24, 8, 8},
+                 24,
+                 {3, 3},
+                 {2, 2},
+                 {1, 1},
+                 {1, 1, 1, 1},
+                 24},
+            Case{"line", {2, 8, 20}, 12, {5}, {2}, {1}, {2, 2}},
+            Case{"volume",
+                 {1, 4, 5, 6, 7},
+                 8,
+                 {3, 3, 3},
+                 {1, 2, 1},
+                 {1, 1, 1},
+                 {1, 1, 1, 1, 1, 1}},
+            Case{"whole",
+                 {2, 16, 4, 4},
+                 10,
+                 {4, 4},
+                 {1, 1},
+                 {1, 1},
+                 {0, 0, 0, 0}},
+            Case{"onePixel",
+                 {4, 20, 1, 1},
+                 30,
+                 {1, 1},
+                 {1, 1},
+                 {1, 1},
+                 {0, 0, 0, 0}},
+            Case{"oneChannel",
+                 {2, 1, 8, 8},
+                 1,
+                 {3, 3},
+                 {1, 1},
+                 {1, 1},
+                 {1, 1, 1, 1}}),
+        testing::ValuesIn(activationElements())),
+    [](const auto &info) {
+      return std::string(std::get<0>(info.param).name) + "_" +
+             nameOf(std::get<1>(info.param));
+    });
 
 } // namespace vdnn::rt::conformance

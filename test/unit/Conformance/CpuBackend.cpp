@@ -43,8 +43,12 @@ static std::vector<std::string> algorithms(const schedule::KernelT &kernel,
 }
 
 const Backend &backend() {
-  static const Backend cpu{64, false, [] { return createCpuDevice(kThreads); },
-                           workspaceBytes, algorithms};
+  static const Backend cpu{64,
+                           false,
+                           false,
+                           [] { return createCpuDevice(kThreads); },
+                           workspaceBytes,
+                           algorithms};
   return cpu;
 }
 

@@ -63,9 +63,12 @@ static std::vector<std::string> algorithms(const schedule::KernelT &kernel,
 }
 
 const Backend &backend() {
-  static const Backend cuda{256, true,
+  static const Backend cuda{256,
+                            true,
+                            true,
                             [] { return require(plugin().createDevice()); },
-                            workspaceBytes, algorithms};
+                            workspaceBytes,
+                            algorithms};
   return cuda;
 }
 

@@ -34,9 +34,21 @@ schedule::TypeT makeType(Shape shape, Layout layout, ElementType element) {
   return type;
 }
 
-schedule::TypeT activation(Shape shape) {
+schedule::TypeT activation(Shape shape, ElementType element) {
   Layout layout = shape.size() > 2 ? Layout::ChannelsLast : Layout::RowMajor;
-  return makeType(std::move(shape), layout);
+  return makeType(std::move(shape), layout, element);
+}
+
+std::vector<ElementType> activationElements() {
+  std::vector<ElementType> elements = {ElementType::F32};
+  if (backend().bf16) {
+    elements.push_back(ElementType::BF16);
+  }
+  return elements;
+}
+
+std::string nameOf(ElementType element) {
+  return schedule::EnumNameElementType(element);
 }
 
 Tensor tensor(schedule::TypeT type, std::vector<double> values) {
@@ -52,10 +64,13 @@ Tensor randomTensor(schedule::TypeT type, uint64_t seed, double low,
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    // Rounded, so that the reference starts from what the kernel sees.
     value = static_cast<float>(low + (high - low) *
                                          static_cast<double>(state >> 11) /
                                          9007199254740992.0);
+  }
+  // Rounded, so that the reference starts from what the kernel sees.
+  if (schedule::elementBytes(type.element) == 2) {
+    values = rounded(type.element, std::move(values));
   }
   return {std::move(type), std::move(values)};
 }
@@ -123,6 +138,15 @@ static void visitElement(ElementType element, const Visit &visit) {
   default:
     return visit(uint8_t{});
   }
+}
+
+std::vector<double> rounded(ElementType element, std::vector<double> values) {
+  visitElement(element, [&](auto zero) {
+    for (double &value : values) {
+      value = static_cast<double>(static_cast<decltype(zero)>(value));
+    }
+  });
+  return values;
 }
 
 std::vector<std::byte> Tensor::encode() const {
@@ -377,8 +401,9 @@ std::vector<Tensor> Launch::run() const {
 // Comparing
 //===----------------------------------------------------------------------===//
 
-void expectClose(const Tensor &actual, const std::vector<double> &expected,
-                 double tolerance) {
+static void expectWithin(const Tensor &actual,
+                         const std::vector<double> &expected, double tolerance,
+                         double relative) {
   ASSERT_EQ(actual.values.size(), expected.size());
   double scale = 1;
   for (double value : expected) {
@@ -389,10 +414,26 @@ void expectClose(const Tensor &actual, const std::vector<double> &expected,
         (std::isnan(actual.values[i]) && std::isnan(expected[i]))) {
       continue;
     }
-    ASSERT_LE(std::fabs(actual.values[i] - expected[i]), tolerance * scale)
+    double unit =
+        expected[i] == 0
+            ? 0
+            : std::exp2(std::floor(std::log2(std::fabs(expected[i]))));
+    ASSERT_LE(std::fabs(actual.values[i] - expected[i]),
+              tolerance * scale + relative * unit)
         << "element " << i << ": " << actual.values[i] << ", expected "
         << expected[i];
   }
+}
+
+void expectClose(const Tensor &actual, const std::vector<double> &expected,
+                 double tolerance) {
+  expectWithin(actual, expected, tolerance, 0);
+}
+
+void expectRounded(const Tensor &actual, const std::vector<double> &expected,
+                   double tolerance) {
+  bool isBf16 = actual.type.element == ElementType::BF16;
+  expectWithin(actual, expected, tolerance, isBf16 ? 0x1p-7 : 0);
 }
 
 std::vector<double> numericalGradient(

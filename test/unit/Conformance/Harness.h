@@ -36,12 +36,21 @@ schedule::TypeT makeType(Shape shape, Layout layout = Layout::RowMajor,
                          ElementType element = ElementType::F32);
 
 /// Channels last from rank 3 on.
-schedule::TypeT activation(Shape shape);
+schedule::TypeT activation(Shape shape, ElementType element = ElementType::F32);
+
+/// What the backend takes for activations: f32, and bf16 where it does.
+std::vector<ElementType> activationElements();
+
+/// For names of tests.
+std::string nameOf(ElementType element);
 
 /// Deterministic values in [low, high).
 Tensor randomTensor(schedule::TypeT type, uint64_t seed, double low = -1,
                     double high = 1);
 Tensor tensor(schedule::TypeT type, std::vector<double> values);
+
+/// What a tensor with these values holds.
+std::vector<double> rounded(ElementType element, std::vector<double> values);
 
 /// One instruction of a pointwise program.
 struct Instruction {
@@ -102,6 +111,11 @@ private:
 /// element; NaN matches NaN.
 void expectClose(const Tensor &actual, const std::vector<double> &expected,
                  double tolerance = 1e-5);
+
+/// As above. Elements of bf16 may be one unit of the last of their eight digits
+/// further away.
+void expectRounded(const Tensor &actual, const std::vector<double> &expected,
+                   double tolerance = 1e-5);
 
 /// The gradient of sum(weights * function(x)) by central differences.
 std::vector<double> numericalGradient(

@@ -24,7 +24,7 @@ struct Case {
   }
 };
 
-class LrnTest : public testing::TestWithParam<Case> {};
+class LrnTest : public testing::TestWithParam<std::tuple<Case, ElementType>> {};
 
 } // namespace
 
@@ -48,28 +48,34 @@ std::vector<double> Case::forward(const std::vector<double> &in) const {
 }
 
 TEST_P(LrnTest, Forward) {
-  const Case &c = GetParam();
-  Tensor x = randomTensor(activation(c.x), 1, -2, 2);
-  expectClose(c.launch("lrn").read(x).write(activation(c.x)).run()[0],
-              c.forward(x.values), 1e-6);
+  auto [c, element] = GetParam();
+  Tensor x = randomTensor(activation(c.x, element), 1, -2, 2);
+  expectRounded(
+      c.launch("lrn").read(x).write(activation(c.x, element)).run()[0],
+      c.forward(x.values), 1e-6);
 }
 
 TEST_P(LrnTest, Backward) {
-  const Case &c = GetParam();
-  Tensor x = randomTensor(activation(c.x), 1, -2, 2),
-         dy = randomTensor(activation(c.x), 2);
-  std::vector<double> dx =
-      numericalGradient([&](const auto &values) { return c.forward(values); },
-                        x.values, dy.values);
-  expectClose(
-      c.launch("lrn_backward").read(dy).read(x).write(activation(c.x)).run()[0],
-      dx, 1e-5);
+  auto [c, element] = GetParam();
+  Tensor x = randomTensor(activation(c.x, element), 1, -2, 2),
+         dy = randomTensor(activation(c.x, element), 2);
+  std::vector<double> dx = numericalGradient(
+      [&, c = c](const auto &values) { return c.forward(values); }, x.values,
+      dy.values);
+  expectRounded(c.launch("lrn_backward")
+                    .read(dy)
+                    .read(x)
+                    .write(activation(c.x, element))
+                    .run()[0],
+                dx, 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, LrnTest,
-                         testing::Values(Case{{2, 12, 2, 3}, 5, 0.5, 0.75, 1.0},
-                                         Case{{1, 7, 2, 2}, 4, 0.3, 0.6, 2.0},
-                                         Case{{1, 3, 3, 2}, 9, 1.0, 0.75, 1.0},
-                                         Case{{2, 1, 5}, 3, 1.0, 1.0, 1.5}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, LrnTest,
+    testing::Combine(testing::Values(Case{{2, 12, 2, 3}, 5, 0.5, 0.75, 1.0},
+                                     Case{{1, 7, 2, 2}, 4, 0.3, 0.6, 2.0},
+                                     Case{{1, 3, 3, 2}, 9, 1.0, 0.75, 1.0},
+                                     Case{{2, 1, 5}, 3, 1.0, 1.0, 1.5}),
+                     testing::ValuesIn(activationElements())));
 
 } // namespace vdnn::rt::conformance

@@ -11,22 +11,29 @@ struct Case {
   int64_t m, k, n;
 };
 
-class MatMulTest
-    : public testing::TestWithParam<std::tuple<Case, bool, bool, bool>> {};
+/// Of the operands, and of the bias and the result.
+using Elements = std::pair<ElementType, ElementType>;
+
+class MatMulTest : public testing::TestWithParam<
+                       std::tuple<Case, bool, bool, bool, Elements>> {};
 
 } // namespace
 
 TEST_P(MatMulTest, Forward) {
-  auto [c, transposeA, transposeB, withBias] = GetParam();
-  auto shapeOf = [&](int64_t rows, int64_t columns, bool transposed) {
+  auto [c, transposeA, transposeB, withBias, elements] = GetParam();
+  auto [input, output] = elements;
+  auto shapeOf = [&, c = c](int64_t rows, int64_t columns, bool transposed) {
     Shape shape = c.batch;
     shape.insert(shape.end(),
                  {transposed ? columns : rows, transposed ? rows : columns});
     return shape;
   };
-  Tensor a = randomTensor(makeType(shapeOf(c.m, c.k, transposeA)), 1);
-  Tensor b = randomTensor(makeType(shapeOf(c.k, c.n, transposeB)), 2),
-         bias = randomTensor(makeType({c.n}), 3);
+  Tensor a = randomTensor(
+      makeType(shapeOf(c.m, c.k, transposeA), Layout::RowMajor, input), 1);
+  Tensor b = randomTensor(
+             makeType(shapeOf(c.k, c.n, transposeB), Layout::RowMajor, input),
+             2),
+         bias = randomTensor(makeType({c.n}, Layout::RowMajor, output), 3);
   Shape yShape = shapeOf(c.m, c.n, false);
   std::vector<double> y(count(yShape));
   for (int64_t g = 0; g < count(c.batch); ++g) {
@@ -44,7 +51,7 @@ TEST_P(MatMulTest, Forward) {
     }
   }
   Launch launch("matmul");
-  launch.read(a).read(b).write(makeType(yShape));
+  launch.read(a).read(b).write(makeType(yShape, Layout::RowMajor, output));
   if (withBias) {
     launch.read(bias);
   }
@@ -54,7 +61,16 @@ TEST_P(MatMulTest, Forward) {
   if (transposeB) {
     launch.ints("transpose_b", {1});
   }
-  expectClose(launch.run()[0], y);
+  expectRounded(launch.run()[0], y);
+}
+
+static std::vector<Elements> elements() {
+  std::vector<Elements> pairs = {{ElementType::F32, ElementType::F32}};
+  if (backend().bf16) {
+    pairs.push_back({ElementType::BF16, ElementType::BF16});
+    pairs.push_back({ElementType::BF16, ElementType::F32});
+  }
+  return pairs;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -62,6 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Case{{}, 5, 7, 3}, Case{{}, 32, 64, 48},
                                      Case{{}, 1, 33, 10}, Case{{3}, 4, 5, 6},
                                      Case{{2, 3}, 8, 1, 9}, Case{{1}, 6, 4, 1}),
-                     testing::Bool(), testing::Bool(), testing::Bool()));
+                     testing::Bool(), testing::Bool(), testing::Bool(),
+                     testing::ValuesIn(elements())));
 
 } // namespace vdnn::rt::conformance

@@ -14,8 +14,11 @@ struct Case {
   std::vector<int64_t> axes;
 };
 
-class ReduceTest
-    : public testing::TestWithParam<std::tuple<Case, std::string, Layout>> {};
+/// Of an operand and its result.
+using Elements = std::pair<ElementType, ElementType>;
+
+class ReduceTest : public testing::TestWithParam<
+                       std::tuple<Case, std::string, Layout, Elements>> {};
 
 } // namespace
 
@@ -50,9 +53,10 @@ static std::vector<double> reduce(const Tensor &x, const Shape &yShape,
 }
 
 TEST_P(ReduceTest, Float) {
-  auto [c, kind, layout] = GetParam();
-  Tensor x = randomTensor(makeType(c.x, layout), 1, kind == "prod" ? 0.95 : -1,
-                          kind == "prod" ? 1.05 : 1);
+  auto [c, kind, layout, elements] = GetParam();
+  Tensor x =
+      randomTensor(makeType(c.x, layout, elements.first), 1,
+                   kind == "prod" ? 0.95 : -1, kind == "prod" ? 1.05 : 1);
   Shape yShape = c.x;
   for (int64_t axis : c.axes) {
     yShape[axis] = 1;
@@ -61,8 +65,17 @@ TEST_P(ReduceTest, Float) {
   launch.text("kind", kind)
       .ints("axes", c.axes)
       .read(x)
-      .write(makeType(yShape, layout));
-  expectClose(launch.run()[0], reduce(x, yShape, kind), 1e-6);
+      .write(makeType(yShape, layout, elements.second));
+  expectRounded(launch.run()[0], reduce(x, yShape, kind), 1e-6);
+}
+
+static std::vector<Elements> elements() {
+  std::vector<Elements> pairs = {{ElementType::F32, ElementType::F32}};
+  if (backend().bf16) {
+    pairs.push_back({ElementType::BF16, ElementType::BF16});
+    pairs.push_back({ElementType::BF16, ElementType::F32});
+  }
+  return pairs;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -73,9 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
                         Case{{3, 5, 4, 6}, {0, 1, 2, 3}}, Case{{200, 7}, {0}},
                         Case{{7, 200}, {1}}, Case{{2, 3, 4, 5, 6}, {0, 2, 4}},
                         Case{{4, 3}, {}}, Case{{1, 1}, {0}}, Case{{9001}, {0}},
-                        Case{{3, 9000}, {1}}, Case{{900, 12}, {0}}),
+                        Case{{3, 9000}, {1}}, Case{{900, 12}, {0}},
+                        Case{{5000, 40}, {0}}, Case{{7, 800}, {1}}),
         testing::Values("sum", "mean", "max", "min", "prod", "sum_square"),
-        testing::Values(Layout::RowMajor, Layout::ChannelsLast)));
+        testing::Values(Layout::RowMajor, Layout::ChannelsLast),
+        testing::ValuesIn(elements())));
 
 TEST(ReduceTest, Integers) {
   for (ElementType element : {ElementType::I64, ElementType::I32}) {

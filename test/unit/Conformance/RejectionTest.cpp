@@ -91,6 +91,52 @@ TEST(RejectionTest, WrongLayoutsAndElements) {
                 "expected element type 'F32' of 'operand 0', found 'I32'");
 }
 
+/// A maximum pool on operands of these types.
+static Launch pool(ElementType x, ElementType y) {
+  Launch launch("max_pool");
+  launch.ints("kernel", {2, 2})
+      .ints("strides", {2, 2})
+      .ints("pads", {0, 0, 0, 0})
+      .ints("dilations", {1, 1});
+  launch.read(randomTensor(activation({1, 3, 4, 4}, x), 1))
+      .write(activation({1, 3, 2, 2}, y));
+  return launch;
+}
+
+TEST(RejectionTest, Bf16) {
+  ElementType f32 = ElementType::F32, bf16 = ElementType::BF16;
+  // A backend takes it for all activations, or says that it does not.
+  if (backend().bf16) {
+    EXPECT_TRUE(pool(bf16, bf16).prepare().ok());
+  } else {
+    expectRefused(pool(bf16, bf16), "in f32 alone, found a tensor of 'BF16'");
+  }
+  expectRefused(pool(bf16, f32), "'BF16'");
+  expectRefused(pool(f32, bf16), "'BF16'");
+  schedule::TypeT vector = makeType({3}), x = activation({2, 3, 4, 4}, bf16),
+                  halfVector = makeType({3}, Layout::RowMajor, bf16);
+  Launch norm("batch_norm");
+  norm.read(randomTensor(x, 1)).read(randomTensor(halfVector, 2));
+  norm.read(randomTensor(vector, 3)).read(randomTensor(vector, 4));
+  norm.read(randomTensor(vector, 5)).write(x);
+  norm.write(vector).write(vector).write(vector).write(vector);
+  expectRefused(norm, "'BF16'");
+  // Softmax and losses compute in f32 everywhere.
+  schedule::TypeT logits = makeType({2, 3}, Layout::RowMajor, bf16);
+  Launch softmax("softmax");
+  softmax.ints("axis", {1}).read(randomTensor(logits, 1)).write(logits);
+  expectRefused(softmax, "'BF16'");
+  // A copy is nobody's parameter, and no gradient of bf16 has room for one.
+  for (auto [gradient, read] : {std::pair(bf16, 1u), std::pair(f32, 0u)}) {
+    Launch sgd("sgd");
+    sgd.read(randomTensor(vector, 1));
+    sgd.read(randomTensor(makeType({3}, Layout::RowMajor, gradient), 2));
+    sgd.read(tensor(makeType({}), {1})).write(vector).write(halfVector);
+    sgd.inPlace(read, read == 0 ? 1 : 0);
+    EXPECT_FALSE(sgd.prepare().ok());
+  }
+}
+
 TEST(RejectionTest, WrongOperandCount) {
   Launch launch("conv");
   expectRefused(launch, "expected 2 to 3 operands, found 0");

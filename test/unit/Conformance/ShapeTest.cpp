@@ -9,14 +9,17 @@ static Tensor numbered(schedule::TypeT type) {
   Tensor result{type, {}};
   for (int64_t i = 0; i < count(type.shape); ++i) {
     // Small elements wrap.
-    result.values.push_back(
-        static_cast<double>(type.element == ElementType::I8 ? i % 100 : i));
+    result.values.push_back(static_cast<double>(
+        type.element == ElementType::I8 || type.element == ElementType::BF16
+            ? i % 100
+            : i));
   }
   return result;
 }
 
 static const ElementType kElements[] = {ElementType::F32, ElementType::I8,
-                                        ElementType::I16, ElementType::I64};
+                                        ElementType::I16, ElementType::I64,
+                                        ElementType::BF16};
 static const Layout kLayouts[] = {Layout::RowMajor, Layout::ChannelsLast};
 
 TEST(ShapeTest, Reorder) {

@@ -70,6 +70,58 @@ TEST(SgdTest, Momentum) {
   }
 }
 
+/// A gradient of bf16, and a rounded copy of the new parameter, which comes
+/// last.
+TEST(SgdTest, Bf16GradientAndCopy) {
+  if (!backend().bf16) {
+    GTEST_SKIP() << "the backend's updates take f32 alone";
+  }
+  for (int64_t elements : {3, 1000, 1003}) {
+    schedule::TypeT type = makeType({elements}),
+                    bf16 = makeType({elements}, Layout::RowMajor,
+                                    ElementType::BF16);
+    for (bool momentum : {false, true}) {
+      for (ElementType element : {ElementType::F32, ElementType::BF16}) {
+        Tensor w = randomTensor(type, 1), v = randomTensor(type, 3),
+               g = randomTensor(makeType({elements}, Layout::RowMajor, element),
+                                2);
+        std::vector<double> newW, newV;
+        for (size_t i = 0; i < w.values.size(); ++i) {
+          double direction = g.values[i] + 0.125 * w.values[i];
+          direction += momentum ? 0.75 * v.values[i] : 0;
+          newV.push_back(direction);
+          newW.push_back(w.values[i] - 0.5 * direction);
+        }
+        for (bool copies : {false, true}) {
+          Launch launch("sgd");
+          launch.number("momentum", momentum ? 0.75 : 0)
+              .number("weight_decay", 0.125)
+              .read(w)
+              .read(g)
+              .read(tensor(makeType({}), {0.5}))
+              .write(type)
+              .inPlace(0, 0);
+          if (momentum) {
+            launch.read(v).write(type).inPlace(3, 1);
+          }
+          if (copies) {
+            launch.write(bf16);
+          }
+          std::vector<Tensor> results = launch.run();
+          expectClose(results[0], newW, 1e-6);
+          if (momentum) {
+            expectClose(results[1], newV, 1e-6);
+          }
+          if (copies) {
+            expectClose(results.back(),
+                        rounded(ElementType::BF16, results[0].values), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Dropout
 //===----------------------------------------------------------------------===//
@@ -115,13 +167,21 @@ TEST(DropoutTest, PhiloxKnownAnswer) {
 TEST(DropoutTest, BitsAreThoseOfTheDocument) {
   constexpr int64_t kId = 5, kSeed = (int64_t{7} << 32) + 11,
                     kStep = (int64_t{1} << 33) + 3;
+  std::vector<std::pair<double, ElementType>> cases;
+  for (double ratio : {0.0, 0.3, 0.5, 0.999}) {
+    for (ElementType element : activationElements()) {
+      cases.emplace_back(ratio, element);
+    }
+  }
   for (const Shape &shape :
        {Shape{1, 1}, Shape{3, 7}, Shape{4, 300}, Shape{2, 33, 5, 9}}) {
     // The position counts in memory, so the layout matters.
     for (Layout layout : {Layout::RowMajor, Layout::ChannelsLast}) {
-      for (double ratio : {0.0, 0.3, 0.5, 0.999}) {
-        Tensor x = randomTensor(makeType(shape, layout), 1, 1, 2);
-        Tensor memory = Tensor::decode(makeType({count(shape)}), x.encode());
+      for (auto [ratio, element] : cases) {
+        Tensor x = randomTensor(makeType(shape, layout, element), 1, 1, 2);
+        schedule::TypeT flat =
+            makeType({count(shape)}, Layout::RowMajor, element);
+        Tensor memory = Tensor::decode(flat, x.encode());
         std::vector<float> expected;
         for (int64_t position = 0; position < count(shape); ++position) {
           uint32_t word = philox({static_cast<uint32_t>(position / 4), kId,
@@ -138,9 +198,8 @@ TEST(DropoutTest, BitsAreThoseOfTheDocument) {
           if (inPlace) {
             launch.inPlace(0, 0);
           }
-          Tensor y =
-              Tensor::decode(makeType({count(shape)}), launch.runForBytes()[0]);
-          expectClose(y, std::vector<double>(expected.begin(), expected.end()),
+          Tensor y = Tensor::decode(flat, launch.runForBytes()[0]);
+          expectClose(y, rounded(element, {expected.begin(), expected.end()}),
                       0);
         }
       }

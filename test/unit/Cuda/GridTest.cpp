@@ -31,16 +31,30 @@ TEST(FastDivideTest, EveryKindOfDivisor) {
 TEST(NormGridTest, ChunksCoverAllRows) {
   for (int64_t rows : {1, 8, 33, 1000, 12544, 3211264}) {
     for (int64_t channels : {1, 3, 10, 64, 96, 2048, 100000}) {
-      NormGrid g = NormGrid::of(rows, channels);
-      EXPECT_EQ(g.threadsX * g.threadsY, 256);
-      EXPECT_GE(g.chunks * g.chunkRows, rows);
-      EXPECT_LT((g.chunks - 1) * g.chunkRows, rows);
-      EXPECT_GE(int64_t{g.blocksX} * g.threadsX * g.width, channels);
-      // At most one wave, as far as chunks decide it.
-      EXPECT_TRUE(g.chunks == 1 ||
-                  g.chunks * int64_t{g.blocksX} <= kWaveBlocks);
+      for (Storage storage : {Storage::F32, Storage::BF16}) {
+        NormGrid g = NormGrid::of(rows, channels, storage);
+        EXPECT_EQ(g.threadsX * g.threadsY, 256);
+        EXPECT_GE(g.chunks * g.chunkRows, rows);
+        EXPECT_LT((g.chunks - 1) * g.chunkRows, rows);
+        EXPECT_GE(int64_t{g.blocksX} * g.threadsX * g.width, channels);
+        EXPECT_EQ(channels % g.width, 0);
+        // At most one wave, as far as chunks decide it.
+        EXPECT_TRUE(g.chunks == 1 ||
+                    g.chunks * int64_t{g.blocksX} <= kWaveBlocks);
+      }
     }
   }
+}
+
+TEST(NormGridTest, WidestVectorsThatDivideTheChannels) {
+  auto width = [](int64_t channels, Storage storage) {
+    return NormGrid::of(1000, channels, storage).width;
+  };
+  EXPECT_EQ(width(64, Storage::BF16), 8);
+  EXPECT_EQ(width(12, Storage::BF16), 4);
+  EXPECT_EQ(width(6, Storage::BF16), 1);
+  EXPECT_EQ(width(64, Storage::F32), 4);
+  EXPECT_EQ(width(7, Storage::F32), 1);
 }
 
 TEST(ReduceGridTest, FewResultsAreReducedInChunks) {
@@ -60,6 +74,12 @@ TEST(ReduceGridTest, FewResultsAreReducedInChunks) {
   ReduceGrid rows = ReduceGrid::of({{100000, false}, {1000, true}}, 4, true);
   EXPECT_EQ(rows.chunks, 1);
   EXPECT_EQ(rows.results(), 100000);
+  // Of bf16: eight, four or one at once.
+  for (auto [columns, width] : {std::pair(1000, 8), {12, 4}, {7, 1}}) {
+    ReduceGrid g = ReduceGrid::of({{5000, true}, {columns, false}}, 8, true);
+    EXPECT_EQ(g.width, width);
+    EXPECT_EQ(g.results(), columns);
+  }
   // A scalar.
   EXPECT_EQ(ReduceGrid::of({}, 4, true).results(), 1);
 }

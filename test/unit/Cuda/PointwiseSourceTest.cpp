@@ -112,31 +112,38 @@ TEST(PointwiseSourceTest, FloatFunctionsOfAllTypes) {
   for (ElementType element : kFloats) {
     SCOPED_TRACE(schedule::EnumNameElementType(element));
     std::vector<Instruction> all;
+    // Values of bf16 come from conversions alone: tensors give f32.
+    bool converts = element == ElementType::BF16;
+    uint32_t a = converts ? 2 : 0, b = a + 1;
+    ElementType memory = converts ? ElementType::F32 : element;
+    if (converts) {
+      all.push_back({"truncf", {0}, element});
+      all.push_back({"truncf", {1}, element});
+    }
     for (const char *code :
          {"negf",  "absf",  "acos", "acosh", "asin",      "asinh",
           "atan",  "atanh", "cbrt", "ceil",  "cos",       "cosh",
           "erf",   "exp",   "exp2", "expm1", "floor",     "log",
           "log10", "log1p", "log2", "round", "roundeven", "rsqrt",
           "sin",   "sinh",  "sqrt", "tan",   "tanh",      "trunc"}) {
-      all.push_back({code, {0}, element});
+      all.push_back({code, {a}, element});
     }
     for (const char *code :
          {"addf", "subf", "mulf", "divf", "remf", "powf", "copysign", "atan2",
           "maximumf", "minimumf", "maxnumf", "minnumf"}) {
-      all.push_back({code, {0, 1}, element});
+      all.push_back({code, {a, b}, element});
     }
     for (const char *predicate :
          {"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge",
           "ult", "ule", "une", "uno"}) {
-      all.push_back({"cmpf", {0, 1}, ElementType::Bool, predicate});
+      all.push_back({"cmpf", {a, b}, ElementType::Bool, predicate});
     }
     if (element == ElementType::F32 || element == ElementType::F64) {
-      all.push_back({"fma", {0, 1, 0}, element});
+      all.push_back({"fma", {a, b, a}, element});
     }
-    all.push_back({"select", {44, 0, 1}, element});
+    all.push_back({"select", {a + 44, a, b}, element});
     all.push_back({"constant", {}, element, "", 0.1});
-    expectAllCompile({makeType({1000}, element), makeType({1000}, element)},
-                     all);
+    expectAllCompile({makeType({1000}, memory), makeType({1000}, memory)}, all);
   }
 }
 
@@ -220,13 +227,40 @@ TEST(PointwiseSourceTest, IntegersWithoutSign) {
   }
 }
 
+/// Programs see f32: operands are widened, the result is rounded once.
+TEST(PointwiseSourceTest, TensorsOfBf16) {
+  schedule::TypeT bf16 = makeType({4096}, ElementType::BF16),
+                  f32 = makeType({4096});
+  Program sum{
+      {{"addf", {0, 1}}, {"mulf", {2, 2}}}, {3, 2}, {bf16, f32}, {bf16, f32}};
+  expectCompiles(sum);
+  std::string text = sum.text();
+  EXPECT_NE(text.find("o0 = toBF16(v3)"), std::string::npos) << text;
+  EXPECT_NE(text.find("o1 = v2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("= roundBF16("), std::string::npos) << text;
+  // Sixteen bytes per access, where no operand is wider.
+  Program half{{{"negf", {0}}}, {1}, {bf16}, {bf16}};
+  EXPECT_NE(half.text().find("#define WIDTH 8"), std::string::npos);
+  EXPECT_NE(text.find("#define WIDTH 4"), std::string::npos);
+  // A value that was rounded before is stored as it is.
+  expectCompiles({{{"truncf", {0}, ElementType::BF16}}, {1}, {f32}, {bf16}});
+  // The program says f32 where the tensor is bf16, not the reverse.
+  EXPECT_FALSE((Program{{{"negf", {0}, ElementType::BF16}}, {1}, {bf16}, {bf16}}
+                    .generate()
+                    .ok()));
+  EXPECT_FALSE((Program{{{"truncf", {0}, ElementType::BF16}}, {1}, {f32}, {f32}}
+                    .generate()
+                    .ok()));
+}
+
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//
 
 /// x - b
 static Program difference(schedule::TypeT x, schedule::TypeT b) {
-  return {{{"subf", {0, 1}, x.element}}, {2}, {x, b}, {x}};
+  return {
+      {{"subf", {0, 1}, backend::scalarElement(x.element)}}, {2}, {x, b}, {x}};
 }
 
 TEST(PointwiseSourceTest, Broadcasts) {

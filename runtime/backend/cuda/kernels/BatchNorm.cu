@@ -14,11 +14,11 @@ namespace vdnn::rt::cuda {
 
 using namespace norm;
 
-NormGrid NormGrid::of(int64_t rows, int64_t channels) {
+NormGrid NormGrid::of(int64_t rows, int64_t channels, Storage storage) {
   NormGrid g;
   g.rows = rows;
   g.channels = static_cast<int>(channels);
-  g.width = channels % 4 == 0 ? 4 : 1;
+  g.width = vectorWidth(storage, channels);
   int64_t vectors = channels / g.width;
   g.threadsX = static_cast<int>(powerOfTwo(vectors, 1, 32));
   g.threadsY = kThreads / g.threadsX;
@@ -37,41 +37,45 @@ enum { Shift, Factor };
 /// Sums of x - shift and of its square over the block's rows. The shift is the
 /// first row of all.
 template <typename T, int V>
-static __global__ void __launch_bounds__(kThreads, 4)
+static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
     sumKernel(NormTraining a, NormGrid g) {
   __shared__ double shared[kNormSums * V * kThreads];
   int channel = firstChannel(g);
-  double sums[kNormSums * V] = {};
+  using Sums = ThreadSums<T, kNormSums * V>;
+  Sums threadSums(shared);
   if (channel < g.channels) {
     const T *x = static_cast<const T *>(a.x) + channel;
     float shift[V];
     load(shift, x);
-    auto add = [&](const float(&values)[V]) {
+    auto add = [&](const Pack<T, V> &pack) {
+      float values[V];
+      widen(values, pack);
 #pragma unroll
       for (int c = 0; c < V; ++c) {
-        double d = values[c] - shift[c];
-        sums[c] += d;
-        sums[V + c] += d * d;
+        typename Sums::Value d = values[c] - shift[c];
+        threadSums.add(c, d);
+        threadSums.add(V + c, d * d);
       }
     };
     Rows rows = Rows::of(g);
     int64_t row = rows.first;
     constexpr int kRows = 4;
     for (; row + (kRows - 1) * rows.step < rows.end; row += kRows * rows.step) {
-      float values[kRows][V];
+      Pack<T, V> packs[kRows];
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
-        load(values[i], x + (row + i * rows.step) * g.channels);
+        load(packs[i], x + (row + i * rows.step) * g.channels);
       }
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
-        add(values[i]);
+        add(packs[i]);
       }
+      threadSums.endRows();
     }
     for (; row < rows.end; row += rows.step) {
-      float values[V];
-      load(values, x + row * g.channels);
-      add(values);
+      Pack<T, V> pack;
+      load(pack, x + row * g.channels);
+      add(pack);
     }
     if (blockIdx.y == 0 && threadIdx.y == 0) {
 #pragma unroll
@@ -80,6 +84,8 @@ static __global__ void __launch_bounds__(kThreads, 4)
       }
     }
   }
+  double sums[kNormSums * V];
+  threadSums.finish(sums);
   sumLines(sums, shared);
   writeSums<kNormSums, V>(a.sums, sums, channel, g);
 }
@@ -124,7 +130,12 @@ template <bool kResidual, bool kRelu, typename T, int V>
 static __device__ void normalize(T *y, const T *x, const T *residual,
                                  const Channels<V> &of, const NormGrid &g) {
   Rows rows = Rows::of(g);
-  auto apply = [&](float(&values)[V], const float(&added)[V]) {
+  auto apply = [&](T *to, const Pack<T, V> &pack, const Pack<T, V> &addend) {
+    float values[V], added[V];
+    widen(values, pack);
+    if (kResidual) {
+      widen(added, addend);
+    }
 #pragma unroll
     for (int c = 0; c < V; ++c) {
       float value =
@@ -132,32 +143,31 @@ static __device__ void normalize(T *y, const T *x, const T *residual,
       value = kResidual ? value + added[c] : value;
       values[c] = kRelu && value <= 0 ? 0 : value;
     }
+    store(to, values);
   };
-  constexpr int kRows = 4;
+  constexpr int kRows = kResidual && V == 8 ? 2 : 4;
   int64_t first = blockIdx.y * g.chunkRows, row = rows.end - 1 - threadIdx.y;
   for (; row - (kRows - 1) * rows.step >= first; row -= kRows * rows.step) {
-    float values[kRows][V], added[kRows][V];
+    Pack<T, V> packs[kRows], addends[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      load(values[i], x + (row - i * rows.step) * g.channels);
+      load(packs[i], x + (row - i * rows.step) * g.channels);
       if (kResidual) {
-        load(added[i], residual + (row - i * rows.step) * g.channels);
+        load(addends[i], residual + (row - i * rows.step) * g.channels);
       }
     }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      apply(values[i], added[i]);
-      store(y + (row - i * rows.step) * g.channels, values[i]);
+      apply(y + (row - i * rows.step) * g.channels, packs[i], addends[i]);
     }
   }
   for (; row >= first; row -= rows.step) {
-    float values[V], added[V];
-    load(values, x + row * g.channels);
+    Pack<T, V> pack, addend;
+    load(pack, x + row * g.channels);
     if (kResidual) {
-      load(added, residual + row * g.channels);
+      load(addend, residual + row * g.channels);
     }
-    apply(values, added);
-    store(y + row * g.channels, values);
+    apply(y + row * g.channels, pack, addend);
   }
 }
 

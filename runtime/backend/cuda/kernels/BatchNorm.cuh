@@ -45,6 +45,76 @@ __device__ inline float normalValue(float x, float mean, float factor,
   return __fmaf_rn(__fsub_rn(x, mean), factor, bias);
 }
 
+/// Blocks that a multiprocessor holds at least, by channels of a thread: what a
+/// thread knows of eight needs the registers of two blocks.
+template <int V>
+constexpr int kLeastBlocks = V == 8 ? 2 : 4;
+
+/// N sums of a thread, in double precision.
+template <typename T, int N>
+class ThreadSums {
+public:
+  using Value = double;
+
+  __device__ explicit ThreadSums(double *) {}
+  __device__ void add(int i, double value) { sums_[i] += value; }
+  __device__ void endRows() {}
+  __device__ void finish(double (&sums)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      sums[i] = sums_[i];
+    }
+  }
+
+private:
+  double sums_[N] = {};
+};
+
+/// Of bf16: f32 holds the sums of a few rows to many more digits than the
+/// values have. What they add up to is in double precision too, in shared
+/// memory: as many doubles as eight channels need are too many for registers.
+template <int N>
+class ThreadSums<__nv_bfloat16, N> {
+public:
+  using Value = float;
+
+  /// `shared`: N x kThreads, left to `sumLines` afterwards.
+  __device__ explicit ThreadSums(double *shared)
+      : totals_(shared + threadIdx.y * blockDim.x + threadIdx.x) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      totals_[i * kThreads] = 0;
+    }
+  }
+  __device__ void add(int i, float value) { sums_[i] += value; }
+  /// To be called after at most four rows.
+  __device__ void endRows() {
+    if (++calls_ % 4 == 0) {
+      flush();
+    }
+  }
+  __device__ void finish(double (&sums)[N]) {
+    flush();
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      sums[i] = totals_[i * kThreads];
+    }
+  }
+
+private:
+  __device__ void flush() {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      totals_[i * kThreads] += sums_[i];
+      sums_[i] = 0;
+    }
+  }
+
+  double *totals_;
+  float sums_[N] = {};
+  int calls_ = 0;
+};
+
 /// Sums over the lines of the block, in a fixed order; valid in line 0.
 /// `shared`: N x kThreads.
 template <typename T, int N>
@@ -120,6 +190,8 @@ __device__ inline void joinChunks(double (&values)[N], const double *sums,
       kernel<float, 4><<<blocks, threads, 0, stream>>>(__VA_ARGS__);           \
     } else if (grid.width == 1) {                                              \
       kernel<__nv_bfloat16, 1><<<blocks, threads, 0, stream>>>(__VA_ARGS__);   \
+    } else if (grid.width == 8) {                                              \
+      kernel<__nv_bfloat16, 8><<<blocks, threads, 0, stream>>>(__VA_ARGS__);   \
     } else {                                                                   \
       kernel<__nv_bfloat16, 4><<<blocks, threads, 0, stream>>>(__VA_ARGS__);   \
     }                                                                          \

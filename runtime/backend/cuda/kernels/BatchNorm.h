@@ -15,11 +15,11 @@ namespace vdnn::rt::cuda {
 struct NormGrid {
   int64_t rows = 0, chunkRows = 0;
   int channels = 0;
-  int width = 1; ///< channels of a thread: 1 or 4
+  int width = 1; ///< channels of a thread: 1, 4 or, in bf16, 8
   int threadsX = 1, threadsY = 1;
   int blocksX = 1, chunks = 1;
 
-  static NormGrid of(int64_t rows, int64_t channels);
+  static NormGrid of(int64_t rows, int64_t channels, Storage storage);
 };
 
 /// What the workspace holds: sums in double precision per chunk and channel,

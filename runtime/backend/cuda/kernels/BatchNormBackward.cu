@@ -16,10 +16,14 @@ using namespace norm;
 /// lacks of it.
 enum { High, Low, Factor, Slope };
 
+/// Rows that a thread loads together, of both tensors: fewer blocks need more.
+template <int V>
+constexpr int kRowsAtOnce = V == 8 ? 4 : 2;
+
 /// Sums of dy, masked by the ReLU if there is one, of dy * (x - mean) and of
 /// x - mean over the block's rows.
 template <bool kRelu, typename T, int V>
-static __device__ void sumGradient(double (&sums)[kNormGradientSums * V],
+static __device__ void sumGradient(ThreadSums<T, kNormGradientSums * V> &sums,
                                    const NormGradient &a, int channel,
                                    const NormGrid &g) {
   const T *dy = static_cast<const T *>(a.dy) + channel,
@@ -33,50 +37,61 @@ static __device__ void sumGradient(double (&sums)[kNormGradientSums * V],
       bias[c] = a.bias[channel + c];
     }
   }
-  auto add = [&](const float(&gradient)[V], const float(&value)[V]) {
+  using Value = typename ThreadSums<T, kNormGradientSums * V>::Value;
+  auto add = [&](const Pack<T, V> &gradients, const Pack<T, V> &values) {
+    float gradient[V], value[V];
+    widen(gradient, gradients);
+    widen(value, values);
 #pragma unroll
     for (int c = 0; c < V; ++c) {
       bool passes =
           !kRelu || normalValue(value[c], mean[c], factor[c], bias[c]) > 0;
-      double dy = passes ? gradient[c] : 0, d = value[c] - mean[c];
-      sums[c] += dy;
-      sums[V + c] += dy * d;
-      sums[2 * V + c] += d;
+      Value dy = passes ? gradient[c] : 0, d = value[c] - mean[c];
+      sums.add(c, dy);
+      sums.add(V + c, dy * d);
+      sums.add(2 * V + c, d);
     }
   };
   Rows rows = Rows::of(g);
   int64_t row = rows.first;
-  for (; row + rows.step < rows.end; row += 2 * rows.step) {
-    int64_t at = row * g.channels, next = (row + rows.step) * g.channels;
-    float g0[V], g1[V], x0[V], x1[V];
-    load(g0, dy + at);
-    load(x0, x + at);
-    load(g1, dy + next);
-    load(x1, x + next);
-    add(g0, x0);
-    add(g1, x1);
+  constexpr int kRows = kRowsAtOnce<V>;
+  for (; row + (kRows - 1) * rows.step < rows.end; row += kRows * rows.step) {
+    Pack<T, V> gradients[kRows], values[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      int64_t at = (row + i * rows.step) * g.channels;
+      load(gradients[i], dy + at);
+      load(values[i], x + at);
+    }
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      add(gradients[i], values[i]);
+    }
+    sums.endRows();
   }
-  if (row < rows.end) {
-    float g0[V], x0[V];
-    load(g0, dy + row * g.channels);
-    load(x0, x + row * g.channels);
-    add(g0, x0);
+  for (; row < rows.end; row += rows.step) {
+    Pack<T, V> gradients, values;
+    load(gradients, dy + row * g.channels);
+    load(values, x + row * g.channels);
+    add(gradients, values);
   }
 }
 
 template <typename T, int V>
-static __global__ void __launch_bounds__(kThreads, 4)
+static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
     gradientSumKernel(NormGradient a, NormGrid g) {
   __shared__ double shared[kNormGradientSums * V * kThreads];
   int channel = firstChannel(g);
-  double sums[kNormGradientSums * V] = {};
+  ThreadSums<T, kNormGradientSums * V> threadSums(shared);
   if (channel < g.channels) {
     if (a.bias) {
-      sumGradient<true, T, V>(sums, a, channel, g);
+      sumGradient<true, T, V>(threadSums, a, channel, g);
     } else {
-      sumGradient<false, T, V>(sums, a, channel, g);
+      sumGradient<false, T, V>(threadSums, a, channel, g);
     }
   }
+  double sums[kNormGradientSums * V];
+  threadSums.finish(sums);
   sumLines(sums, shared);
   writeSums<kNormGradientSums, V>(a.sums, sums, channel, g);
 }
@@ -126,7 +141,11 @@ static __device__ void computeGradient(const NormGradient &a, int channel,
     mean[c] = a.mean[channel + c];
     bias[c] = kRelu ? a.bias[channel + c] : 0;
   }
-  auto apply = [&](float(&gradient)[V], const float(&value)[V]) {
+  auto apply = [&](T *to, const Pack<T, V> &gradients,
+                   const Pack<T, V> &values) {
+    float gradient[V], value[V];
+    widen(gradient, gradients);
+    widen(value, values);
 #pragma unroll
     for (int c = 0; c < V; ++c) {
       bool passes =
@@ -135,32 +154,34 @@ static __device__ void computeGradient(const NormGradient &a, int channel,
       gradient[c] =
           (dy - high[c] - low[c]) * factor[c] + (value[c] - mean[c]) * slope[c];
     }
+    store(to, gradient);
   };
   Rows rows = Rows::of(g);
   int64_t first = blockIdx.y * g.chunkRows, row = rows.end - 1 - threadIdx.y;
-  for (; row - rows.step >= first; row -= 2 * rows.step) {
-    int64_t at = row * g.channels, next = (row - rows.step) * g.channels;
-    float g0[V], g1[V], x0[V], x1[V];
-    load(g0, dy + at);
-    load(x0, x + at);
-    load(g1, dy + next);
-    load(x1, x + next);
-    apply(g0, x0);
-    apply(g1, x1);
-    store(dx + at, g0);
-    store(dx + next, g1);
+  constexpr int kRows = kRowsAtOnce<V>;
+  for (; row - (kRows - 1) * rows.step >= first; row -= kRows * rows.step) {
+    Pack<T, V> gradients[kRows], values[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      int64_t at = (row - i * rows.step) * g.channels;
+      load(gradients[i], dy + at);
+      load(values[i], x + at);
+    }
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      apply(dx + (row - i * rows.step) * g.channels, gradients[i], values[i]);
+    }
   }
-  if (row >= first) {
-    float g0[V], x0[V];
-    load(g0, dy + row * g.channels);
-    load(x0, x + row * g.channels);
-    apply(g0, x0);
-    store(dx + row * g.channels, g0);
+  for (; row >= first; row -= rows.step) {
+    Pack<T, V> gradients, values;
+    load(gradients, dy + row * g.channels);
+    load(values, x + row * g.channels);
+    apply(dx + row * g.channels, gradients, values);
   }
 }
 
 template <typename T, int V>
-static __global__ void __launch_bounds__(kThreads, 4)
+static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
     gradientKernel(NormGradient a, NormGrid g) {
   int channel = firstChannel(g);
   if (channel >= g.channels) {

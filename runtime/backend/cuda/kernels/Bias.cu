@@ -2,6 +2,7 @@
 
 #include "runtime/backend/cuda/kernels/Bias.h"
 
+#include "runtime/backend/cuda/kernels/Storage.h"
 #include "runtime/backend/cuda/kernels/Vector.cuh"
 
 #include <algorithm>
@@ -19,9 +20,9 @@ static __device__ float addBias(float value, float bias, bool relu) {
 
 /// Block column `blockIdx.x` works on pixels, each `vectors` vectors of
 /// channels.
-template <typename T, int V>
+template <int V>
 static __global__ void __launch_bounds__(kThreads)
-    addToPixels(T *__restrict__ y, const float *__restrict__ bias,
+    addToPixels(float *__restrict__ y, const float *__restrict__ bias,
                 int64_t count, unsigned vectors, bool relu) {
   int64_t first =
       static_cast<int64_t>(blockIdx.x) * (kThreads * kUnroll) + threadIdx.x;
@@ -50,13 +51,13 @@ static __global__ void __launch_bounds__(kThreads)
 }
 
 /// A block works on one plane at a time.
-template <typename T, int V>
+template <int V>
 static __global__ void __launch_bounds__(kThreads)
-    addToPlanes(T *__restrict__ y, const float *__restrict__ bias,
+    addToPlanes(float *__restrict__ y, const float *__restrict__ bias,
                 int64_t planes, unsigned channels, int64_t pixels, bool relu) {
   for (int64_t plane = blockIdx.x; plane < planes; plane += gridDim.x) {
     float added = bias[plane % channels];
-    T *from = y + plane * pixels;
+    float *from = y + plane * pixels;
 #pragma unroll 4
     for (int64_t at = static_cast<int64_t>(threadIdx.x) * V; at < pixels;
          at += static_cast<int64_t>(blockDim.x) * V) {
@@ -71,41 +72,32 @@ static __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <typename T, int V>
-static cudaError_t launch(const BiasShape &shape, void *y, const float *bias,
+template <int V>
+static cudaError_t launch(const BiasShape &shape, float *y, const float *bias,
                           bool relu, cudaStream_t stream) {
   auto channels = static_cast<unsigned>(shape.channels);
-  auto *elements = static_cast<T *>(y);
   if (shape.channelsLast) {
     int64_t count = shape.batch * shape.pixels * shape.channels / V;
     auto blocks = static_cast<unsigned>(ceilDivide(count, kThreads * kUnroll));
-    addToPixels<T, V><<<blocks, kThreads, 0, stream>>>(elements, bias, count,
-                                                       channels / V, relu);
+    addToPixels<V>
+        <<<blocks, kThreads, 0, stream>>>(y, bias, count, channels / V, relu);
   } else {
     int64_t planes = shape.batch * shape.channels;
     auto threads = static_cast<unsigned>(
         powerOfTwo(ceilDivide(shape.pixels, V * kUnroll), 32, kThreads));
     auto blocks = static_cast<unsigned>(std::min<int64_t>(planes, INT32_MAX));
-    addToPlanes<T, V><<<blocks, threads, 0, stream>>>(
-        elements, bias, planes, channels, shape.pixels, relu);
+    addToPlanes<V><<<blocks, threads, 0, stream>>>(y, bias, planes, channels,
+                                                   shape.pixels, relu);
   }
   return cudaGetLastError();
 }
 
-template <typename T>
-static cudaError_t launch(const BiasShape &shape, void *y, const float *bias,
+cudaError_t launchAddBias(const BiasShape &shape, float *y, const float *bias,
                           bool relu, cudaStream_t stream) {
   int64_t inner = shape.channelsLast ? shape.channels : shape.pixels;
-  return inner % kWide<T> == 0
-             ? launch<T, kWide<T>>(shape, y, bias, relu, stream)
-             : launch<T, 1>(shape, y, bias, relu, stream);
-}
-
-cudaError_t launchAddBias(const BiasShape &shape, Storage storage, void *y,
-                          const float *bias, bool relu, cudaStream_t stream) {
-  return storage == Storage::F32
-             ? launch<float>(shape, y, bias, relu, stream)
-             : launch<__nv_bfloat16>(shape, y, bias, relu, stream);
+  constexpr int kVector = kWide<float>;
+  return inner % kVector == 0 ? launch<kVector>(shape, y, bias, relu, stream)
+                              : launch<1>(shape, y, bias, relu, stream);
 }
 
 } // namespace vdnn::rt::cuda

@@ -3,7 +3,7 @@
 #ifndef VDNN_RUNTIME_BACKEND_CUDA_KERNELS_BIAS_H
 #define VDNN_RUNTIME_BACKEND_CUDA_KERNELS_BIAS_H
 
-#include "runtime/backend/cuda/kernels/Storage.h"
+#include <cstdint>
 
 #include <cuda_runtime.h>
 
@@ -18,8 +18,8 @@ struct BiasShape {
 
 /// Adds `bias` (channels) to every pixel of `y`, then takes the maximum with
 /// zero if `relu` (a NaN stays one). In place; `y` is aligned to 16 bytes.
-cudaError_t launchAddBias(const BiasShape &shape, Storage storage, void *y,
-                          const float *bias, bool relu, cudaStream_t stream);
+cudaError_t launchAddBias(const BiasShape &shape, float *y, const float *bias,
+                          bool relu, cudaStream_t stream);
 
 } // namespace vdnn::rt::cuda
 

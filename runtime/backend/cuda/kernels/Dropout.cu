@@ -1,7 +1,8 @@
 //===- Dropout.cu ---------------------------------------------------------===//
 //
 // docs/kernels.md fixes every bit of this, so that all backends drop the same
-// elements. A thread takes the four elements of one counter.
+// elements. A thread takes 16 bytes: the four elements of one counter, or the
+// eight of two.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,40 +28,58 @@ static __device__ void philox(uint32_t (&w)[4], uint32_t key0, uint32_t key1) {
   }
 }
 
+/// The factors of the four elements of a counter.
+struct Mask {
+  uint32_t words[4];
+
+  __device__ Mask(const DropoutShape &s, int64_t counter, uint64_t seed,
+                  uint64_t step)
+      : words{static_cast<uint32_t>(counter), s.id, static_cast<uint32_t>(step),
+              static_cast<uint32_t>(step >> 32)} {
+    philox(words, static_cast<uint32_t>(seed),
+           static_cast<uint32_t>(seed >> 32));
+  }
+  __device__ float apply(const DropoutShape &s, float value, int i) const {
+    return words[i] >> 8 >= s.threshold ? __fmul_rn(value, s.scale) : 0.0f;
+  }
+};
+
 template <typename T>
 static __global__ void __launch_bounds__(kThreads)
     dropoutKernel(DropoutShape s, const void *xs, const int64_t *seeds,
                   const int64_t *steps, void *ys) {
-  int64_t counter = int64_t{blockIdx.x} * kThreads + threadIdx.x,
-          at = 4 * counter;
+  constexpr int kElements = kWide<T>, kCounters = kElements / 4;
+  int64_t counter = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kCounters;
+  int64_t at = 4 * counter;
   if (at >= s.elements) {
     return;
   }
   auto seed = static_cast<uint64_t>(*seeds),
        step = static_cast<uint64_t>(*steps);
-  uint32_t words[4] = {static_cast<uint32_t>(counter), s.id,
-                       static_cast<uint32_t>(step),
-                       static_cast<uint32_t>(step >> 32)};
-  philox(words, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
   const T *x = static_cast<const T *>(xs) + at;
   T *y = static_cast<T *>(ys) + at;
-  auto drop = [&](float value, uint32_t word) {
-    return word >> 8 >= s.threshold ? __fmul_rn(value, s.scale) : 0.0f;
-  };
-  if (at + 4 <= s.elements) {
-    float values[4];
+  if (at + kElements <= s.elements) {
+    float values[kElements];
     load(values, x);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      values[i] = drop(values[i], words[i]);
+    for (int i = 0; i < kCounters; ++i) {
+      Mask mask(s, counter + i, seed, step);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        values[4 * i + j] = mask.apply(s, values[4 * i + j], j);
+      }
     }
     store(y, values);
     return;
   }
+  // The end of the tensor.
+  for (int i = 0; i < kCounters; ++i) {
+    Mask mask(s, counter + i, seed, step);
 #pragma unroll
-  for (int i = 0; i < 3; ++i) {
-    if (at + i < s.elements) {
-      fromFloat(y[i], drop(toFloat(x[i]), words[i]));
+    for (int j = 0; j < 4; ++j) {
+      if (at + 4 * i + j < s.elements) {
+        fromFloat(y[4 * i + j], mask.apply(s, toFloat(x[4 * i + j]), j));
+      }
     }
   }
 }
@@ -71,7 +90,8 @@ cudaError_t launchDropout(const DropoutShape &shape, Storage storage,
   if (shape.elements == 0) {
     return cudaSuccess;
   }
-  auto blocks = static_cast<unsigned>(ceilDivide(shape.elements, 4 * kThreads));
+  auto blocks = static_cast<unsigned>(
+      ceilDivide(shape.elements, wideElements(storage) * kThreads));
   auto *kernel = storage == Storage::F32 ? dropoutKernel<float>
                                          : dropoutKernel<__nv_bfloat16>;
   kernel<<<blocks, kThreads, 0, stream>>>(shape, x, seed, step, y);

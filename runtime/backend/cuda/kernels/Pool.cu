@@ -27,17 +27,19 @@ static __device__ void forWindow(const Geometry &g, const T *x, const Taps &t0,
           x + int64_t{(i * g.in[1] + j) * g.in[2] + t2.first} * g.channels;
       int position = (a * g.kernel[1] + b) * g.kernel[2];
       for (int c = t2.begin; c < t2.end; c += kTogether) {
-        float values[kTogether][V];
+        Pack<T, V> packs[kTogether];
 #pragma unroll
         for (int u = 0; u < kTogether; ++u) {
           if (c + u < t2.end) {
-            load(values[u], from + u * step);
+            load(packs[u], from + u * step);
           }
         }
 #pragma unroll
         for (int u = 0; u < kTogether; ++u) {
           if (c + u < t2.end) {
-            visit(values[u], position + c + u);
+            float values[V];
+            widen(values, packs[u]);
+            visit(values, position + c + u);
           }
         }
         from += kTogether * step;

@@ -164,8 +164,7 @@ inline dim3 blocksOf(const Geometry &g) {
 /// go over.
 #define VDNN_LAUNCH_POOL(own, kernel, ...)                                     \
   do {                                                                         \
-    int wide = wideElements(storage);                                          \
-    int width = geometry.channels % wide == 0 ? wide : 1;                      \
+    int width = vectorWidth(storage, geometry.channels);                       \
     Geometry g(geometry, geometry.own, width);                                 \
     if (g.items == 0 || g.batch == 0) {                                        \
       return cudaSuccess;                                                      \
@@ -176,6 +175,9 @@ inline dim3 blocksOf(const Geometry &g) {
       kernel<float, 4><<<blocksOf(g), kThreads, 0, stream>>>(g, __VA_ARGS__);  \
     } else if (width == 1) {                                                   \
       kernel<__nv_bfloat16, 1>                                                 \
+          <<<blocksOf(g), kThreads, 0, stream>>>(g, __VA_ARGS__);              \
+    } else if (width == 4) {                                                   \
+      kernel<__nv_bfloat16, 4>                                                 \
           <<<blocksOf(g), kThreads, 0, stream>>>(g, __VA_ARGS__);              \
     } else {                                                                   \
       kernel<__nv_bfloat16, 8>                                                 \

@@ -81,7 +81,12 @@ ReduceGrid ReduceGrid::of(const std::vector<ReduceDim> &dims, int widest,
                           bool chunked) {
   ReduceGrid g;
   g.innerReduced = !dims.empty() && dims.back().reduced;
-  g.width = !dims.empty() && dims.back().size % widest == 0 ? widest : 1;
+  if (!dims.empty()) {
+    int64_t inner = dims.back().size;
+    g.width = inner % widest == 0            ? widest
+              : widest > 4 && inner % 4 == 0 ? 4
+                                             : 1;
+  }
   int64_t stride = 1;
   std::vector<int64_t> strides(dims.size());
   for (size_t i = dims.size(); i-- > 0;) {
@@ -148,6 +153,34 @@ static __device__ int64_t offsetOf(const ReduceAxes &axes, int64_t number) {
   return offset + number * axes.stride[0];
 }
 
+template <typename T>
+constexpr bool kIsFloat =
+    std::is_same<T, float>::value || std::is_same<T, __nv_bfloat16>::value;
+
+template <typename T, typename Acc, int V>
+static __device__ void toAccumulators(Acc (&values)[V],
+                                      const Pack<T, V> &pack) {
+  std::conditional_t<kIsFloat<T>, float, T> elements[V];
+  if constexpr (kIsFloat<T>) {
+    widen(elements, pack);
+  } else {
+    loadRaw(elements, reinterpret_cast<const T *>(&pack.raw));
+  }
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    values[v] = static_cast<Acc>(elements[v]);
+  }
+}
+
+template <typename Out, typename Acc>
+static __device__ void fromAccumulator(Out &to, Acc value) {
+  if constexpr (std::is_same<Out, __nv_bfloat16>::value) {
+    to = __double2bfloat16(value);
+  } else {
+    to = static_cast<Out>(value);
+  }
+}
+
 /// `partial`: leaves accumulators, of chunk after chunk; else results, divided
 /// by `divisor` if that is not 0.
 template <typename Op, typename T, typename Out, typename Acc, int V>
@@ -174,10 +207,12 @@ static __global__ void __launch_bounds__(kThreads)
     const T *from = x + offsetOf(g.kept, kept) * V;
     int64_t unit = blockIdx.y * g.chunkSize + alongReduced,
             end = min((blockIdx.y + int64_t{1}) * g.chunkSize, g.reduced.total);
-    auto add = [&](const T(&values)[V]) {
+    auto add = [&](const Pack<T, V> &pack) {
+      Acc values[V];
+      toAccumulators(values, pack);
 #pragma unroll
       for (int v = 0; v < V; ++v) {
-        lanes[v] = Op::add(lanes[v], static_cast<Acc>(values[v]));
+        lanes[v] = Op::add(lanes[v], values[v]);
       }
     };
     constexpr int kUnroll = 4;
@@ -185,22 +220,22 @@ static __global__ void __launch_bounds__(kThreads)
     bool straight = g.reduced.count <= 1;
     int64_t stride = g.reduced.stride[0] * V;
     for (; unit + (kUnroll - 1) * step < end; unit += kUnroll * step) {
-      T values[kUnroll][V];
+      Pack<T, V> packs[kUnroll];
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
         int64_t number = unit + u * step;
-        loadRaw(values[u], from + (straight ? number * stride
-                                            : offsetOf(g.reduced, number) * V));
+        load(packs[u], from + (straight ? number * stride
+                                        : offsetOf(g.reduced, number) * V));
       }
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
-        add(values[u]);
+        add(packs[u]);
       }
     }
     for (; unit < end; unit += step) {
-      T values[V];
-      loadRaw(values, from + offsetOf(g.reduced, unit) * V);
-      add(values);
+      Pack<T, V> pack;
+      load(pack, from + offsetOf(g.reduced, unit) * V);
+      add(pack);
     }
   }
   // Joins the block's threads along the reduced dimensions.
@@ -238,8 +273,9 @@ static __global__ void __launch_bounds__(kThreads)
         static_cast<Acc *>(y)[blockIdx.y * (g.kept.total * results) + at + v] =
             lanes[v];
       } else {
-        static_cast<Out *>(y)[at + v] = static_cast<Out>(
-            divisor ? lanes[v] / static_cast<Acc>(divisor) : lanes[v]);
+        fromAccumulator(static_cast<Out *>(y)[at + v],
+                        divisor ? lanes[v] / static_cast<Acc>(divisor)
+                                : lanes[v]);
       }
     }
   }
@@ -259,31 +295,34 @@ static void launchOne(const ReduceGrid &g, const void *x, void *y, bool partial,
 }
 
 /// Joins accumulators with `Join`, after adding elements with `Op`.
-template <typename Op, typename Join, typename T, typename Acc>
+template <typename Op, typename Join, typename T, typename Out, typename Acc>
 static void launchBoth(const ReduceGrid &grid, const ReduceGrid &join,
                        const void *x, void *y, void *workspace, int64_t divisor,
                        cudaStream_t stream) {
   bool partial = grid.chunks > 1;
   void *to = partial ? workspace : y;
-  constexpr int kVector = std::is_same<T, float>::value ? 4 : 1;
+  constexpr int kVector = kIsFloat<T> ? kWide<T> : 1,
+                kNarrow = kIsFloat<T> ? 4 : 1;
   if (grid.width == kVector) {
-    launchOne<Op, T, T, Acc, kVector>(grid, x, to, partial, divisor, stream);
+    launchOne<Op, T, Out, Acc, kVector>(grid, x, to, partial, divisor, stream);
+  } else if (grid.width == kNarrow) {
+    launchOne<Op, T, Out, Acc, kNarrow>(grid, x, to, partial, divisor, stream);
   } else {
-    launchOne<Op, T, T, Acc, 1>(grid, x, to, partial, divisor, stream);
+    launchOne<Op, T, Out, Acc, 1>(grid, x, to, partial, divisor, stream);
   }
   if (partial) {
-    launchOne<Join, Acc, T, Acc, 1>(join, workspace, y, false, divisor, stream);
+    launchOne<Join, Acc, Out, Acc, 1>(join, workspace, y, false, divisor,
+                                      stream);
   }
 }
 
-template <typename T>
+template <typename T, typename Out>
 static void launchOf(ReduceKind kind, const ReduceGrid &grid,
                      const ReduceGrid &join, const void *x, void *y,
                      void *workspace, int64_t divisor, cudaStream_t stream) {
-  using Acc =
-      std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
+  using Acc = std::conditional_t<std::is_integral<T>::value, int64_t, double>;
   auto launch = [&](auto op, auto joined) {
-    launchBoth<decltype(op), decltype(joined), T, Acc>(
+    launchBoth<decltype(op), decltype(joined), T, Out, Acc>(
         grid, join, x, y, workspace, divisor, stream);
   };
   switch (kind) {
@@ -301,10 +340,17 @@ static void launchOf(ReduceKind kind, const ReduceGrid &grid,
   }
 }
 
+/// Of the widest loads.
+static int widthOf(ReduceElement element) {
+  return element == ReduceElement::F32    ? wideElements(Storage::F32)
+         : element == ReduceElement::BF16 ? wideElements(Storage::BF16)
+                                          : 1;
+}
+
 Reduce::Reduce(const std::vector<ReduceDim> &dims, ReduceKind kind,
-               ReduceElement element)
-    : kind_(kind), element_(element),
-      grid_(ReduceGrid::of(dims, element == ReduceElement::F32 ? 4 : 1, true)) {
+               ReduceElement element, bool wide)
+    : kind_(kind), element_(element), wide_(wide),
+      grid_(ReduceGrid::of(dims, widthOf(element), true)) {
   for (const ReduceDim &dim : dims) {
     reducedElements_ *= dim.reduced ? dim.size : 1;
   }
@@ -321,22 +367,29 @@ uint64_t Reduce::workspaceBytes() const {
 cudaError_t Reduce::launch(const void *x, void *y, void *workspace,
                            cudaStream_t stream) const {
   int64_t divisor = kind_ == ReduceKind::Mean ? reducedElements_ : 0;
-  auto launch = [&](auto zero) {
-    launchOf<decltype(zero)>(kind_, grid_, join_, x, y, workspace, divisor,
-                             stream);
+  auto launch = [&](auto zero, auto result) {
+    launchOf<decltype(zero), decltype(result)>(kind_, grid_, join_, x, y,
+                                               workspace, divisor, stream);
   };
   switch (element_) {
   case ReduceElement::F32:
-    launch(float{});
+    launch(float{}, float{});
     break;
   case ReduceElement::F64:
-    launch(double{});
+    launch(double{}, double{});
     break;
   case ReduceElement::I64:
-    launch(int64_t{});
+    launch(int64_t{}, int64_t{});
     break;
   case ReduceElement::I32:
-    launch(int32_t{});
+    launch(int32_t{}, int32_t{});
+    break;
+  case ReduceElement::BF16:
+    if (wide_) {
+      launch(__nv_bfloat16{}, float{});
+    } else {
+      launch(__nv_bfloat16{}, __nv_bfloat16{});
+    }
     break;
   }
   return cudaGetLastError();

@@ -10,7 +10,7 @@
 namespace vdnn::rt::cuda {
 
 enum class ReduceKind { Sum, Mean, Max, Min, Prod, SumSquare };
-enum class ReduceElement { F32, F64, I64, I32 };
+enum class ReduceElement { F32, F64, I64, I32, BF16 };
 
 struct ReduceDim {
   int64_t size;
@@ -37,7 +37,8 @@ struct ReduceGrid {
   bool fits = true; ///< false: more dimensions than `ReduceAxes::kMost`
 
   /// `dims`: in the order of memory, outermost first, kinds alternating, none
-  /// of one element. `chunked`: may leave partial results of chunks.
+  /// of one element. `widest`: of `width`, which divides the innermost one.
+  /// `chunked`: may leave partial results of chunks.
   static ReduceGrid of(const std::vector<ReduceDim> &dims, int widest,
                        bool chunked);
 
@@ -48,8 +49,9 @@ struct ReduceGrid {
 
 class Reduce {
 public:
+  /// `wide`: the result of a bf16 operand is f32.
   Reduce(const std::vector<ReduceDim> &dims, ReduceKind kind,
-         ReduceElement element);
+         ReduceElement element, bool wide = false);
 
   bool fits() const { return grid_.fits; }
   /// Results of chunks, eight bytes each.
@@ -61,6 +63,7 @@ public:
 private:
   ReduceKind kind_;
   ReduceElement element_;
+  bool wide_;
   int64_t reducedElements_ = 1;
   ReduceGrid grid_, join_;
 };

@@ -15,6 +15,13 @@ inline int wideElements(Storage storage) {
   return storage == Storage::F32 ? 4 : 8;
 }
 
+/// Neighbouring elements that a thread takes of rows of `size`: the most of 16
+/// bytes, 4 and 1 that divide them.
+inline int vectorWidth(Storage storage, int64_t size) {
+  int wide = wideElements(storage);
+  return size % wide == 0 ? wide : size % 4 == 0 ? 4 : 1;
+}
+
 inline int64_t ceilDivide(int64_t number, int64_t divisor) {
   return (number + divisor - 1) / divisor;
 }

@@ -30,63 +30,60 @@ static __device__ void update(float &w, float g, float &v, float rate,
   w = __fsub_rn(w, __fmul_rn(rate, direction));
 }
 
-/// N neighbouring elements.
-template <bool HasVelocity, int N>
-static __device__ void updateAt(float *newParameter, float *newVelocity,
-                                const float *parameter, const float *gradient,
-                                const float *velocity, float rate,
+/// N neighbouring elements. `G`: the gradient's type.
+template <typename G, bool HasVelocity, int N>
+static __device__ void updateAt(const SgdOperands &o, float rate,
                                 const Sgd &sgd, int64_t at) {
   float w[N], g[N], v[N] = {};
-  load(w, parameter + at);
-  load(g, gradient + at);
+  load(w, o.parameter + at);
+  load(g, static_cast<const G *>(o.gradient) + at);
   if (HasVelocity) {
-    load(v, velocity + at);
+    load(v, o.velocity + at);
   }
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     update<HasVelocity>(w[i], g[i], v[i], rate, sgd);
   }
-  store(newParameter + at, w);
+  store(o.newParameter + at, w);
   if (HasVelocity) {
-    store(newVelocity + at, v);
+    store(o.newVelocity + at, v);
+  }
+  if (o.copy) {
+    store(static_cast<__nv_bfloat16 *>(o.copy) + at, w);
   }
 }
 
-template <bool HasVelocity>
-static __global__ void sgdKernel(Sgd sgd, float *newParameter,
-                                 float *newVelocity, const float *parameter,
-                                 const float *gradient, const float *rate,
-                                 const float *velocity, int64_t elements) {
+template <typename G, bool HasVelocity>
+static __global__ void sgdKernel(Sgd sgd, SgdOperands operands,
+                                 int64_t elements) {
   int64_t at = 4 * (int64_t{blockIdx.x} * kThreads + threadIdx.x);
-  float step = *rate;
+  float rate = *operands.rate;
   if (at + 4 <= elements) {
-    updateAt<HasVelocity, 4>(newParameter, newVelocity, parameter, gradient,
-                             velocity, step, sgd, at);
+    updateAt<G, HasVelocity, 4>(operands, rate, sgd, at);
     return;
   }
   for (; at < elements; ++at) {
-    updateAt<HasVelocity, 1>(newParameter, newVelocity, parameter, gradient,
-                             velocity, step, sgd, at);
+    updateAt<G, HasVelocity, 1>(operands, rate, sgd, at);
   }
 }
 
-cudaError_t launchSgd(const Sgd &sgd, float *newParameter, float *newVelocity,
-                      const float *parameter, const float *gradient,
-                      const float *rate, const float *velocity,
+template <typename G>
+static void launchOf(const Sgd &sgd, const SgdOperands &operands,
+                     int64_t elements, cudaStream_t stream) {
+  auto blocks = static_cast<unsigned>(ceilDivide(elements, 4 * kThreads));
+  auto *kernel = operands.velocity ? sgdKernel<G, true> : sgdKernel<G, false>;
+  kernel<<<blocks, kThreads, 0, stream>>>(sgd, operands, elements);
+}
+
+cudaError_t launchSgd(const Sgd &sgd, const SgdOperands &operands,
                       int64_t elements, cudaStream_t stream) {
   if (elements == 0) {
     return cudaSuccess;
   }
-  auto blocks =
-      static_cast<unsigned>((elements + 4 * kThreads - 1) / (4 * kThreads));
-  if (velocity) {
-    sgdKernel<true><<<blocks, kThreads, 0, stream>>>(
-        sgd, newParameter, newVelocity, parameter, gradient, rate, velocity,
-        elements);
+  if (operands.gradientStorage == Storage::F32) {
+    launchOf<float>(sgd, operands, elements, stream);
   } else {
-    sgdKernel<false><<<blocks, kThreads, 0, stream>>>(
-        sgd, newParameter, newVelocity, parameter, gradient, rate, velocity,
-        elements);
+    launchOf<__nv_bfloat16>(sgd, operands, elements, stream);
   }
   return cudaGetLastError();
 }

@@ -72,24 +72,68 @@ __device__ inline void storeRaw(T *to, const T (&values)[N]) {
   *reinterpret_cast<typename Raw<sizeof(T) * N>::Type *>(to) = pack.raw;
 }
 
+/// N elements as they were loaded: eight of bf16 take four registers until they
+/// are needed as floats.
+template <typename T, int N>
+struct Pack {
+  typename Raw<sizeof(T) * N>::Type raw;
+};
+
 template <int N, typename T>
-__device__ inline void load(float (&values)[N], const T *from) {
-  T elements[N];
-  loadRaw(elements, from);
+__device__ inline void load(Pack<T, N> &pack, const T *from) {
+  pack.raw = *reinterpret_cast<const typename Raw<sizeof(T) * N>::Type *>(from);
+}
+
+template <int N, typename T>
+__device__ inline void widen(float (&values)[N], const Pack<T, N> &pack) {
+  if constexpr (sizeof(T) == 2 && N > 1) {
+    union {
+      typename Raw<sizeof(T) * N>::Type raw;
+      uint32_t words[N / 2];
+    } pairs = {pack.raw};
 #pragma unroll
-  for (int i = 0; i < N; ++i) {
-    values[i] = toFloat(elements[i]);
+    for (int i = 0; i < N / 2; ++i) {
+      values[2 * i] = __uint_as_float(pairs.words[i] << 16);
+      values[2 * i + 1] = __uint_as_float(pairs.words[i] & 0xFFFF0000u);
+    }
+  } else {
+    T elements[N];
+    loadRaw(elements, reinterpret_cast<const T *>(&pack.raw));
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      values[i] = toFloat(elements[i]);
+    }
   }
 }
 
 template <int N, typename T>
+__device__ inline void load(float (&values)[N], const T *from) {
+  Pack<T, N> pack;
+  load(pack, from);
+  widen(values, pack);
+}
+
+template <int N, typename T>
 __device__ inline void store(T *to, const float (&values)[N]) {
-  T elements[N];
+  if constexpr (sizeof(T) == 2 && N > 1) {
+    union {
+      typename Raw<sizeof(T) * N>::Type raw;
+      __nv_bfloat162 elements[N / 2];
+    } pairs = {};
 #pragma unroll
-  for (int i = 0; i < N; ++i) {
-    fromFloat(elements[i], values[i]);
+    for (int i = 0; i < N / 2; ++i) {
+      pairs.elements[i] =
+          __floats2bfloat162_rn(values[2 * i], values[2 * i + 1]);
+    }
+    *reinterpret_cast<typename Raw<sizeof(T) * N>::Type *>(to) = pairs.raw;
+  } else {
+    T elements[N];
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      fromFloat(elements[i], values[i]);
+    }
+    storeRaw(to, elements);
   }
-  storeRaw(to, elements);
 }
 
 } // namespace vdnn::rt::cuda
