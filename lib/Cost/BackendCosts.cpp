@@ -158,7 +158,8 @@ private:
       share = found != algorithms.end() ? found->second : share;
     }
     auto tf32 = file.flopsPerSecond.find("tf32");
-    if (candidate.reducedPrecision && tf32 != file.flopsPerSecond.end()) {
+    if (candidate.reducedPrecision && isF32Product(op) &&
+        tf32 != file.flopsPerSecond.end()) {
       share *= tf32->second / file.flopsPerSecond.at("f32");
     }
     KernelChoice choice;
@@ -190,10 +191,6 @@ std::unique_ptr<CostModel> vdnn::createCpuCosts(DeviceFile file,
 
 Result<std::unique_ptr<CostModel>>
 vdnn::createCudaCosts(DeviceFile file, const std::string &precision) {
-  if (precision != "fp32" && precision != "tf32") {
-    return Error{"unknown precision '" + precision +
-                 "', expected 'fp32' or 'tf32'"};
-  }
   Result<const rt::Plugin *> plugin = rt::loadPlugin("cuda");
   if (!plugin) {
     return plugin.error();
@@ -211,5 +208,5 @@ vdnn::createCudaCosts(DeviceFile file, const std::string &precision) {
   }
   file.device.fingerprint = fingerprint;
   return std::unique_ptr<CostModel>(std::make_unique<CudaCosts>(
-      std::move(file), precision == "tf32", std::move(*query)));
+      std::move(file), precision != "fp32", std::move(*query)));
 }

@@ -81,11 +81,35 @@ static Result<DeviceFile> findDevice(const std::string &device) {
                    .str()};
 }
 
+/// Whether the device computes in that precision.
+static rt::Status checkPrecision(const DeviceFile &file,
+                                 const std::string &precision) {
+  if (precision != "fp32" && precision != "tf32" && precision != "bf16") {
+    return Error{"unknown precision '" + precision +
+                 "', expected 'fp32', 'tf32' or 'bf16'"};
+  }
+  if (precision == "bf16" && file.device.kind == "cpu") {
+    return Error{"the cpu backend computes in f32 (oneDNN multiplies bf16 with "
+                 "AVX-512 only); plan with --precision=fp32, or for "
+                 "--device=cuda"};
+  }
+  if (precision == "bf16" && !file.flopsPerSecond.contains("bf16")) {
+    return Error{"device '" + file.device.name +
+                 "' has no rate for bf16; plan with --precision=fp32, or add "
+                 "'flops_per_second.bf16' to its file"};
+  }
+  return {};
+}
+
 std::unique_ptr<CostModel> vdnn::createCostModel(const DeviceChoice &choice,
                                                  Error &error) {
   Result<DeviceFile> file = findDevice(choice.device);
   if (!file) {
     error = file.error();
+    return nullptr;
+  }
+  if (rt::Status status = checkPrecision(*file, choice.precision); !status) {
+    error = status.error();
     return nullptr;
   }
   if (file->device.kind == "cpu") {

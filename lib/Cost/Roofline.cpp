@@ -5,6 +5,7 @@
 #include "vdnn/Dialect/Shapes.h"
 #include "vdnn/Dialect/VDNN.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <algorithm>
@@ -39,14 +40,25 @@ double vdnn::getEfficiency(const DeviceFile &file, Operation *op) {
   return isa<MatMulOp>(op) ? file.matmulEfficiency : file.otherEfficiency;
 }
 
-/// The peak for the element type of the op's first result; types that the file
-/// leaves out run as f32.
+static bool isProduct(Operation *op) {
+  return isa<ConvOp, ConvBackwardDataOp, ConvBackwardFilterOp, MatMulOp>(op);
+}
+
+bool vdnn::isF32Product(Operation *op) {
+  return isProduct(op) &&
+         getElementTypeOrSelf(op->getOperand(0).getType()).isF32();
+}
+
+/// The peak for the element type that the op computes in: a product that of its
+/// operands, by tensor cores where there are some; another op at least f32.
+/// Types that the file leaves out run as f32.
 static double getPeak(const DeviceFile &file, Operation *op) {
-  Type element = cast<ShapedType>(op->getResult(0).getType()).getElementType();
-  const char *name = element.isBF16()  ? "bf16"
-                     : element.isF16() ? "f16"
-                     : element.isF64() ? "f64"
-                                       : "f32";
+  Type element = getElementTypeOrSelf(
+      isProduct(op) ? op->getOperand(0).getType() : op->getResult(0).getType());
+  const char *name = element.isF64()                     ? "f64"
+                     : isProduct(op) && element.isBF16() ? "bf16"
+                     : isProduct(op) && element.isF16()  ? "f16"
+                                                         : "f32";
   auto found = file.flopsPerSecond.find(name);
   return found != file.flopsPerSecond.end() ? found->second
                                             : file.flopsPerSecond.at("f32");

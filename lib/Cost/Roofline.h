@@ -16,6 +16,10 @@ bool isFree(mlir::Operation *op);
 /// each result once.
 double getTraffic(mlir::Operation *op);
 
+/// Whether `op` is a convolution, a gradient of one or a matrix product, of
+/// f32.
+bool isF32Product(mlir::Operation *op);
+
 /// Share of the peak rate that an op other than a convolution reaches.
 double getEfficiency(const DeviceFile &file, mlir::Operation *op);
 

@@ -8,10 +8,11 @@ using namespace mlir;
 using namespace vdnn;
 
 // `#vdnn.initial<constant, 1.0>`, `<normal, 0.0, 0.04>`, `<uniform, -0.1,
-// 0.1>`, `<stored>`: as many numbers as the kind has.
+// 0.1>`, `<stored>`, `<converted, "w">`: as many numbers as the kind has.
 static unsigned numberCount(InitialKind kind) {
   switch (kind) {
   case InitialKind::Stored:
+  case InitialKind::Converted:
     return 0;
   case InitialKind::Constant:
     return 1;
@@ -33,7 +34,7 @@ Attribute InitialAttr::parse(AsmParser &parser, Type) {
   if (!kind) {
     parser.emitError(where) << "unknown kind '" << keyword
                             << "' of initial value, expected 'constant', "
-                               "'normal', 'uniform' or 'stored'";
+                               "'normal', 'uniform', 'stored' or 'converted'";
     return {};
   }
   double numbers[2] = {0, 0};
@@ -42,10 +43,15 @@ Attribute InitialAttr::parse(AsmParser &parser, Type) {
       return {};
     }
   }
-  if (parser.parseGreater()) {
+  std::string source;
+  bool converted = *kind == InitialKind::Converted;
+  if ((converted && (parser.parseComma() || parser.parseString(&source))) ||
+      parser.parseGreater()) {
     return {};
   }
-  return InitialAttr::get(parser.getContext(), *kind, numbers[0], numbers[1]);
+  MLIRContext *context = parser.getContext();
+  return converted ? InitialAttr::get(StringAttr::get(context, source))
+                   : InitialAttr::get(context, *kind, numbers[0], numbers[1]);
 }
 
 void InitialAttr::print(AsmPrinter &printer) const {
@@ -54,6 +60,10 @@ void InitialAttr::print(AsmPrinter &printer) const {
   for (unsigned i = 0; i < numberCount(getKind()); ++i) {
     printer << ", ";
     printer.printFloat(APFloat(numbers[i]));
+  }
+  if (getKind() == InitialKind::Converted) {
+    printer << ", ";
+    printer.printString(getSource().getValue());
   }
   printer << '>';
 }

@@ -54,6 +54,14 @@ LogicalResult vdnn::expectSameElement(Operation *op, Named tensor,
                            << tensor.element();
 }
 
+LogicalResult vdnn::expectSameElementOrF32(Operation *op, Named tensor,
+                                           Named other) {
+  if (other.element().isBF16() && tensor.element().isF32()) {
+    return success();
+  }
+  return expectSameElement(op, tensor, other);
+}
+
 LogicalResult vdnn::expectAlike(Operation *op, Named tensor, Named other) {
   return success(succeeded(expectShape(op, tensor, other.shape())) &&
                  succeeded(expectSameElement(op, tensor, other)));

@@ -43,6 +43,10 @@ mlir::LogicalResult expectShape(mlir::Operation *op, Named tensor,
                                 llvm::ArrayRef<int64_t> expected);
 mlir::LogicalResult expectSameElement(mlir::Operation *op, Named tensor,
                                       Named other);
+/// The element type of `other`, or f32 beside bf16: what stands for many
+/// elements, or is added once, keeps its precision.
+mlir::LogicalResult expectSameElementOrF32(mlir::Operation *op, Named tensor,
+                                           Named other);
 /// The same shape and element type.
 mlir::LogicalResult expectAlike(mlir::Operation *op, Named tensor, Named other);
 

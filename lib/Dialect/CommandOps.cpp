@@ -329,6 +329,13 @@ static LogicalResult verifySymbol(Operation *op, SymbolTableCollection &symbols,
 }
 
 LogicalResult TensorOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  InitialAttr initial = getInitialAttr();
+  StringAttr source = initial ? initial.getSource() : StringAttr();
+  if (source &&
+      failed(verifySymbol<TensorOp>(*this, symbols, "initial",
+                                    FlatSymbolRefAttr::get(source)))) {
+    return failure();
+  }
   return success(succeeded(verifySymbol<BufferOp>(*this, symbols, "entry",
                                                   getEntryAttr())) &&
                  succeeded(verifySymbol<BufferOp>(*this, symbols, "exit",

@@ -119,6 +119,9 @@ bool vdnn::isElementType(Type type) {
 }
 
 Type vdnn::toScalarType(Type element) {
+  if (element.isBF16()) {
+    return Float32Type::get(element.getContext());
+  }
   return element.isUnsignedInteger()
              ? IntegerType::get(element.getContext(),
                                 element.getIntOrFloatBitWidth())

@@ -24,7 +24,7 @@ LogicalResult ConvOp::verify() {
   if (getBias()) {
     Named bias{"bias", getBias()};
     VDNN_CHECK(expectShape(*this, bias, w.shape()[0]));
-    VDNN_CHECK(expectSameElement(*this, bias, x));
+    VDNN_CHECK(expectSameElementOrF32(*this, bias, x));
   }
   return success();
 }
@@ -35,7 +35,7 @@ LogicalResult MatMulOp::verify() {
   size_t rank = a.shape().size();
   VDNN_CHECK(expectRank(*this, b, rank, rank));
   VDNN_CHECK(expectSameElement(*this, b, a));
-  VDNN_CHECK(expectSameElement(*this, y, a));
+  VDNN_CHECK(expectSameElementOrF32(*this, y, a));
   int64_t rows = a.shape()[rank - (getTransposeA() ? 1 : 2)];
   int64_t depth = a.shape()[rank - (getTransposeA() ? 2 : 1)];
   int64_t columns = b.shape()[rank - (getTransposeB() ? 2 : 1)];
@@ -50,7 +50,7 @@ LogicalResult MatMulOp::verify() {
   if (getBias()) {
     Named bias{"bias", getBias()};
     VDNN_CHECK(expectShape(*this, bias, columns));
-    VDNN_CHECK(expectSameElement(*this, bias, a));
+    VDNN_CHECK(expectSameElement(*this, bias, y));
   }
   return success();
 }
@@ -186,7 +186,7 @@ LogicalResult ReduceOp::verify() {
   }
   Named y{"y", getY()};
   VDNN_CHECK(expectShape(*this, y, expected));
-  return expectSameElement(*this, y, x);
+  return expectSameElementOrF32(*this, y, x);
 }
 
 //===--- shape ------------------------------------------------------------===//
@@ -312,11 +312,25 @@ LogicalResult SGDOp::verify() {
                            getWeightDecay().convertToDouble(), 0, kInfinity));
   bool hasMomentum = !getMomentum().isZero();
   if (hasMomentum != bool(getVelocity()) ||
-      hasMomentum != bool(getNewVelocity())) {
+      (hasMomentum && !getNewVelocity())) {
     return emitOpError() << "expected a velocity and its new value if and only "
                             "if 'momentum' is not zero, found "
                          << (getVelocity() ? "a" : "no") << " velocity and "
                          << (getNewVelocity() ? "a" : "no") << " new value";
+  }
+  if (getOthers().size() > (hasMomentum ? 2 : 1)) {
+    return emitOpError() << "expected at most a new velocity, with a momentum, "
+                            "and a bf16 copy beside the new parameter, found "
+                         << getOthers().size() << " results";
+  }
+  if (Value copy = getNewCopy()) {
+    Named named{"new_copy", copy};
+    VDNN_CHECK(expectShape(*this, named, parameter.shape()));
+    if (!named.element().isBF16()) {
+      return emitOpError() << "expected 'new_copy' with the element type "
+                              "'bf16', found "
+                           << named.element();
+    }
   }
   if (getNesterov() && !hasMomentum) {
     return emitOpError() << "expected a momentum with 'nesterov', found zero";

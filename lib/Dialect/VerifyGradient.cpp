@@ -21,7 +21,7 @@ LogicalResult ConvBackwardFilterOp::verify() {
   if (getDbias()) {
     Named dbias{"dbias", getDbias()};
     VDNN_CHECK(expectShape(*this, dbias, dw.shape()[0]));
-    VDNN_CHECK(expectSameElement(*this, dbias, dw));
+    VDNN_CHECK(expectSameElementOrF32(*this, dbias, dw));
   }
   return success();
 }

@@ -26,10 +26,15 @@ static LogicalResult makeStep(ModuleOp module, const CompileOptions &options) {
   if (failed(runPasses(module, addCleanup))) {
     return failure();
   }
+  bool bf16 = options.plan.precision == "bf16";
+  if (bf16 && failed(castToBF16(module))) {
+    return failure();
+  }
   if (!options.training) {
     return annotateInference(module);
   }
-  if (failed(buildTrainingStep(module, *options.training))) {
+  if (failed(buildTrainingStep(module, *options.training)) ||
+      (bf16 && failed(keepDerivedCopies(module)))) {
     return failure();
   }
   return runPasses(module, addCleanup);

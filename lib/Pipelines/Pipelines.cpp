@@ -86,7 +86,7 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
                            llvm::cl::init(0)};
   Option<std::string> precision{
       *this, "precision",
-      llvm::cl::desc("of f32 products on cuda: fp32 or tf32"),
+      llvm::cl::desc("fp32, tf32 (products of f32 on cuda) or bf16"),
       llvm::cl::init("fp32")};
   Option<std::string> policy{*this, "policy", llvm::cl::desc(getPolicyHelp()),
                              llvm::cl::init("none")};

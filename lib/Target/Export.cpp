@@ -249,6 +249,10 @@ void Exporter::addTensor(TensorOp op) {
         static_cast<schedule::InitialKind>(initial.getKind());
     tensor->initial->a = initial.getA();
     tensor->initial->b = initial.getB();
+    if (StringAttr source = initial.getSource()) {
+      tensor->initial->source =
+          find(op, tensors, FlatSymbolRefAttr::get(source));
+    }
   }
   out.tensors.push_back(std::move(tensor));
 }

@@ -30,10 +30,10 @@ Value vdnn::emitScalar(OpBuilder &builder, Location loc, Type type,
 }
 
 Value vdnn::emitZeros(OpBuilder &builder, Location loc, RankedTensorType type) {
-  return emitPointwise(builder, loc, type, {},
-                       [&](OpBuilder &b, Location l, ValueRange) {
-                         return emitScalar(b, l, type.getElementType(), 0);
-                       });
+  return emitPointwise(
+      builder, loc, type, {}, [&](OpBuilder &b, Location l, ValueRange) {
+        return emitScalar(b, l, toScalarType(type.getElementType()), 0);
+      });
 }
 
 Value vdnn::emitReshape(OpBuilder &builder, Location loc, RankedTensorType type,
@@ -44,10 +44,30 @@ Value vdnn::emitReshape(OpBuilder &builder, Location loc, RankedTensorType type,
   return builder.create<ReshapeOp>(loc, type, value);
 }
 
-Value vdnn::emitSum(OpBuilder &builder, Location loc, Value value,
-                    ArrayRef<int64_t> axes) {
-  if (axes.empty()) {
+bool vdnn::isCast(PointwiseOp op) {
+  Block &body = op.getBody().front();
+  return op.getInputs().size() == 1 && op.getOutputs().size() == 1 &&
+         cast<RankedTensorType>(op.getInputs().front().getType()).getShape() ==
+             cast<RankedTensorType>(op.getOutputs().front().getType())
+                 .getShape() &&
+         body.getTerminator()->getOperand(0) == body.getArgument(0);
+}
+
+Value vdnn::emitCast(OpBuilder &builder, Location loc, Type element,
+                     Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType() == element) {
     return value;
+  }
+  return emitPointwise(
+      builder, loc, type.clone(element), value,
+      [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; });
+}
+
+Value vdnn::emitSum(OpBuilder &builder, Location loc, Value value,
+                    ArrayRef<int64_t> axes, Type element) {
+  if (axes.empty()) {
+    return emitCast(builder, loc, element, value);
   }
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
@@ -55,7 +75,7 @@ Value vdnn::emitSum(OpBuilder &builder, Location loc, Value value,
     shape[axis] = 1;
   }
   return builder.create<ReduceOp>(
-      loc, type.clone(shape), value,
+      loc, type.clone(shape, element), value,
       ReductionAttr::get(builder.getContext(), Reduction::Sum),
       builder.getDenseI64ArrayAttr(axes));
 }
@@ -69,5 +89,5 @@ Value vdnn::emitSumTo(OpBuilder &builder, Location loc, RankedTensorType type,
       axes.push_back(axis);
     }
   }
-  return emitSum(builder, loc, value, axes);
+  return emitSum(builder, loc, value, axes, type.getElementType());
 }

@@ -31,12 +31,22 @@ mlir::Value emitZeros(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value emitReshape(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::RankedTensorType type, mlir::Value value);
 
-/// The sum of `value` over `axes`, which keep size 1; nothing without axes.
+/// Whether `op` only changes the element type of one tensor.
+bool isCast(PointwiseOp op);
+
+/// `value` with elements of another type that is the same scalar (f32 and
+/// bf16); nothing where they have it already.
+mlir::Value emitCast(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Type element, mlir::Value value);
+
+/// The sum of `value` over `axes`, which keep size 1, in elements of type
+/// `element`; without axes a cast.
 mlir::Value emitSum(mlir::OpBuilder &builder, mlir::Location loc,
-                    mlir::Value value, llvm::ArrayRef<int64_t> axes);
+                    mlir::Value value, llvm::ArrayRef<int64_t> axes,
+                    mlir::Type element);
 
 /// Undoes a broadcast: the sum of `value` over the axes that `type`, of the
-/// same rank, has in size 1.
+/// same rank, has in size 1, in elements of its type.
 mlir::Value emitSumTo(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::RankedTensorType type, mlir::Value value);
 

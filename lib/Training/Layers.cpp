@@ -1,5 +1,6 @@
 //===- Layers.cpp - layers and phases -------------------------------------===//
 
+#include "Emit.h"
 #include "Step.h"
 
 #include "mlir/IR/Builders.h"
@@ -17,6 +18,14 @@ void vdnn::setLayer(Operation *first, Attribute layer, StringRef phase) {
   }
 }
 
+static bool isCastOfParameter(Operation &op) {
+  auto cast = dyn_cast<PointwiseOp>(op);
+  auto argument = cast && isCast(cast)
+                      ? dyn_cast<BlockArgument>(cast.getInputs().front())
+                      : BlockArgument();
+  return argument && hasRole(argument, "parameter");
+}
+
 void vdnn::numberLayers(func::FuncOp function) {
   Builder builder(function.getContext());
   int64_t layer = 0;
@@ -26,8 +35,9 @@ void vdnn::numberLayers(func::FuncOp function) {
     }
     op.setAttr("vdnn.layer", builder.getI64IntegerAttr(layer));
     op.setAttr("vdnn.phase", builder.getStringAttr("forward"));
-    // A constant computes nothing: it belongs to the layer that follows it.
-    if (!isa<ConstantOp>(op)) {
+    // A constant computes nothing: it belongs to the layer that follows it. So
+    // does the cast of a parameter.
+    if (!isa<ConstantOp>(op) && !isCastOfParameter(op)) {
       ++layer;
     }
   }

@@ -114,37 +114,52 @@ double ScalarProgram::bytesRead() const {
   return bytes;
 }
 
+/// The element type of the gradient of `input` before it is summed up to the
+/// input's shape: the input's own; where there is something to sum up, that of
+/// the result, which is written and read as often as it.
+static Type getGradientElement(Type input, RankedTensorType full,
+                               Type adjoint) {
+  auto type = cast<RankedTensorType>(input);
+  bool sums = type.getShape() != full.getShape() &&
+              toScalarType(full.getElementType()) == adjoint;
+  return sums ? full.getElementType() : type.getElementType();
+}
+
 SmallVector<Value> ScalarProgram::emit(OpBuilder &at) {
   auto full = cast<RankedTensorType>(forward.getOutputs().front().getType());
   SmallVector<Value> gradients;
   // Per input: which result of the program it takes.
   SmallVector<std::pair<unsigned, unsigned>> taken;
-  SmallVector<Value> yielded;
-  SmallVector<Type> types;
+  SmallVector<std::pair<Value, Type>> results;
   for (BlockArgument input : forward.getBody().getArguments()) {
     gradients.push_back(Value());
     Value adjoint = adjoints.lookup(input);
     if (!adjoint) {
       continue;
     }
+    Type type = full.clone(
+        getGradientElement(forward.getInputs()[input.getArgNumber()].getType(),
+                           full, adjoint.getType()));
     if (auto argument = dyn_cast<BlockArgument>(adjoint)) {
       Value tensor = operands[argument.getArgNumber()];
-      if (tensor.getType() == full.clone(adjoint.getType())) {
+      if (tensor.getType() == type) {
         gradients.back() = tensor;
         continue;
       }
     }
-    auto known = llvm::find(yielded, adjoint);
+    std::pair<Value, Type> result(adjoint, type);
+    auto known = llvm::find(results, result);
     taken.push_back({unsigned(gradients.size() - 1),
-                     unsigned(std::distance(yielded.begin(), known))});
-    if (known == yielded.end()) {
-      yielded.push_back(adjoint);
-      types.push_back(full.clone(adjoint.getType()));
+                     unsigned(std::distance(results.begin(), known))});
+    if (known == results.end()) {
+      results.push_back(result);
     }
   }
-  if (yielded.empty()) {
+  if (results.empty()) {
     return gradients;
   }
+  SmallVector<Value> yielded(llvm::make_first_range(results));
+  SmallVector<Type> types(llvm::make_second_range(results));
   builder.create<YieldOp>(loc, yielded);
   auto op = at.create<PointwiseOp>(loc, types, operands);
   op.getBody().takeBody(region);

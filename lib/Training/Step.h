@@ -95,6 +95,16 @@ void fuseBackward(mlir::func::FuncOp function);
 
 //===--- Update.cpp -------------------------------------------------------===//
 
+/// Whether an op says that `gradient` is the whole gradient of a parameter.
+bool isMarked(mlir::OpResult gradient);
+
+/// Says on the op that `gradient` is the whole gradient of `parameter`.
+void mark(mlir::OpResult gradient, llvm::StringRef parameter);
+
+/// The result of a kernel that `gradient` views: a view has no bytes of its own
+/// to bear a name.
+mlir::OpResult throughViews(mlir::OpResult gradient);
+
 /// Appends updates of parameters, each right after its gradient.
 class Updates {
 public:

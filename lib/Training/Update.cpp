@@ -10,16 +10,14 @@
 using namespace mlir;
 using namespace vdnn;
 
-static bool isMarked(OpResult gradient) {
+bool vdnn::isMarked(OpResult gradient) {
   Operation *op = gradient.getOwner();
   auto list = op->getAttrOfType<ArrayAttr>("vdnn.gradients");
   return op->hasAttr("vdnn.gradient_of") ||
          (list && !cast<StringAttr>(list[gradient.getResultNumber()]).empty());
 }
 
-/// The result of a kernel that `gradient` views: a view has no bytes of its own
-/// to bear a name.
-static OpResult throughViews(OpResult gradient) {
+OpResult vdnn::throughViews(OpResult gradient) {
   while (auto op = dyn_cast<ComputeOp>(gradient.getOwner())) {
     auto viewed =
         op.isView() ? dyn_cast<OpResult>(op->getOperand(0)) : OpResult();
@@ -31,8 +29,7 @@ static OpResult throughViews(OpResult gradient) {
   return gradient;
 }
 
-/// Says on the op that `gradient` is the whole gradient of `parameter`.
-static void mark(OpResult gradient, StringRef parameter) {
+void vdnn::mark(OpResult gradient, StringRef parameter) {
   Operation *op = gradient.getOwner();
   Builder builder(op->getContext());
   if (op->getNumResults() == 1) {
@@ -83,8 +80,8 @@ LogicalResult Updates::add(BlockArgument parameter, Value gradient) {
     velocity = addArgument(function, type, velocityName, "state", zero);
   }
   auto update = builder.create<SGDOp>(
-      loc, type, velocity ? Type(type) : Type(), parameter, gradient, *rate,
-      velocity, builder.getF64FloatAttr(options.momentum),
+      loc, type, velocity ? TypeRange(type) : TypeRange(), parameter, gradient,
+      *rate, velocity, builder.getF64FloatAttr(options.momentum),
       builder.getF64FloatAttr(options.weightDecay),
       options.nesterov ? builder.getUnitAttr() : UnitAttr());
   setName(cast<OpResult>(update.getNewParameter()), name + ".new");

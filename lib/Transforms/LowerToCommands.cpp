@@ -106,6 +106,7 @@ private:
   IntegerAttr integer(int64_t value) {
     return builder.getI64IntegerAttr(value);
   }
+  InitialAttr rename(InitialAttr initial);
   InitialAttr getInitial(planning::TensorId id);
   Type getModelType(planning::TensorId id);
 
@@ -191,10 +192,23 @@ void PlanWriter::writeHeader(PlanOp plan) {
   bytes("step_ns", statistics.stepNs);
 }
 
+/// The source of a converted value as the plan names it.
+InitialAttr PlanWriter::rename(InitialAttr initial) {
+  for (BlockArgument argument : step.getArguments()) {
+    if (step.getArgAttr(argument.getArgNumber(), "vdnn.name") ==
+        initial.getSource()) {
+      return InitialAttr::get(builder.getStringAttr(
+          tensorNames[planned.tensorOf.lookup(argument)]));
+    }
+  }
+  return initial;
+}
+
 InitialAttr PlanWriter::getInitial(planning::TensorId id) {
   if (auto argument = dyn_cast<BlockArgument>(planned.values[id])) {
-    return step.getArgAttrOfType<InitialAttr>(argument.getArgNumber(),
-                                              "vdnn.initial");
+    auto initial = step.getArgAttrOfType<InitialAttr>(argument.getArgNumber(),
+                                                      "vdnn.initial");
+    return initial && initial.getSource() ? rename(initial) : initial;
   }
   auto constant = planned.values[id].getDefiningOp<ConstantOp>();
   return constant ? getConstantInitial(constant) : InitialAttr();

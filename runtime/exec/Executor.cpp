@@ -20,6 +20,15 @@ bool isConstant(const schedule::TensorT &tensor) {
   return tensor.role == Role::State && tensor.name.starts_with("constant.");
 }
 
+bool isConverted(const schedule::TensorT &tensor) {
+  return isPersistent(tensor) && tensor.initial &&
+         tensor.initial->kind == schedule::InitialKind::Converted;
+}
+
+bool isSaved(const schedule::TensorT &tensor) {
+  return isPersistent(tensor) && !isConstant(tensor) && !isConverted(tensor);
+}
+
 bool isReserved(const schedule::TensorT &tensor) {
   return tensor.role == Role::Input &&
          (tensor.name == "vdnn.rate" || tensor.name == "vdnn.step" ||

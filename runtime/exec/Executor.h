@@ -106,6 +106,14 @@ bool isPersistent(const schedule::TensorT &tensor);
 /// checkpoint.
 bool isConstant(const schedule::TensorT &tensor);
 
+/// A state that starts as another tensor's value in another element type: it
+/// follows from that tensor, so that no file holds it.
+bool isConverted(const schedule::TensorT &tensor);
+
+/// What weights and checkpoints hold: what lives from step to step and follows
+/// from nothing else.
+bool isSaved(const schedule::TensorT &tensor);
+
 /// An input that the runtime feeds itself: `vdnn.rate`, `vdnn.step`,
 /// `vdnn.seed`.
 bool isReserved(const schedule::TensorT &tensor);

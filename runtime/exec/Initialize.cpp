@@ -120,6 +120,7 @@ Result<HostTensor> initialValue(const schedule::TensorT &tensor,
   ElementType element = tensor.type->element;
   switch (initial.kind) {
   case InitialKind::Stored:
+  case InitialKind::Converted:
     return Error{"the value of '" + tensor.name + "' is not in the plan"};
   case InitialKind::Constant: {
     if (!fits(element, initial.a)) {
@@ -240,7 +241,8 @@ public:
       : values_(values),
         main_(values.weights ? values.weights : values.planWeights) {
     for (const auto &tensor : schedule.tensors) {
-      if (isPersistent(*tensor) && tensor->entry >= 0) {
+      if (isPersistent(*tensor) && !isConverted(*tensor) &&
+          tensor->entry >= 0) {
         add(*tensor);
       }
     }
@@ -336,6 +338,28 @@ private:
   std::vector<std::string> missing_; // absent from a file that should have them
 };
 
+/// Writes what is converted from tensor `source`, whose value is given.
+Status writeConverted(Executor &executor, uint32_t source,
+                      const HostTensor &value) {
+  const schedule::ScheduleT &schedule = executor.schedule();
+  for (uint32_t i = 0; i < schedule.tensors.size(); ++i) {
+    const schedule::TensorT &tensor = *schedule.tensors[i];
+    if (!isConverted(tensor) ||
+        tensor.initial->source != static_cast<int32_t>(source)) {
+      continue;
+    }
+    std::vector<std::byte> bytes(tensor.bytes);
+    convert(value.data, value.element, bytes, tensor.type->element);
+    if (Status status = executor.write(
+            i, makeHostTensor(tensor.name, tensor.type->element,
+                              tensor.type->shape, std::move(bytes)));
+        !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 Result<std::vector<std::string>> initialize(Executor &executor,
@@ -347,7 +371,7 @@ Result<std::vector<std::string>> initialize(Executor &executor,
   }
   for (uint32_t i = 0; i < schedule.tensors.size(); ++i) {
     const schedule::TensorT &tensor = *schedule.tensors[i];
-    if (!isPersistent(tensor) || tensor.entry < 0) {
+    if (!isPersistent(tensor) || isConverted(tensor) || tensor.entry < 0) {
       continue;
     }
     Result<HostTensor> value = valueOf(tensor, values);
@@ -355,6 +379,10 @@ Result<std::vector<std::string>> initialize(Executor &executor,
       return value.error();
     }
     if (Status status = executor.write(i, *value); !status) {
+      return status.error();
+    }
+    // At once, while the value is at hand.
+    if (Status status = writeConverted(executor, i, *value); !status) {
       return status.error();
     }
   }

@@ -33,7 +33,10 @@ Status fillRandom(schedule::InitialKind kind, double a, double b, uint64_t seed,
 /// from its description in the plan. Returns notes for the user, one line each:
 /// weights that nobody gave are no secret.
 ///
-/// A file holds every parameter and state, else it is refused with the names
+/// A tensor that is converted from another one follows it; no file is asked for
+/// it.
+///
+/// A file holds every other parameter and state, else it is refused with the names
 /// that it lacks. But:
 /// - the optimizer's velocities may be absent from `weights` where all
 /// parameters are there;

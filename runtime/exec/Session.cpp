@@ -95,7 +95,7 @@ Status Session::adopt(const Safetensors &checkpoint,
                                    "--weights to start from its weights"};
   }
   for (const auto &tensor : executor_->schedule().tensors) {
-    if (isPersistent(*tensor) && !isConstant(*tensor) && tensor->entry >= 0 &&
+    if (isSaved(*tensor) && tensor->entry >= 0 &&
         !checkpoint.find(tensor->name)) {
       return Error{"it lacks '" + tensor->name +
                    "': resume with the plan that it was made with"};
@@ -236,7 +236,7 @@ Result<std::vector<HostTensor>> Session::persistent() {
   const schedule::ScheduleT &schedule = executor_->schedule();
   for (uint32_t i = 0; i < schedule.tensors.size(); ++i) {
     const schedule::TensorT &tensor = *schedule.tensors[i];
-    if (!isPersistent(tensor) || isConstant(tensor) || tensor.exit < 0) {
+    if (!isSaved(tensor) || tensor.exit < 0) {
       continue;
     }
     Result<HostTensor> value = executor_->read(i);

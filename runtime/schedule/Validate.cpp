@@ -141,14 +141,52 @@ private:
       return fail("declares " + std::to_string(t.bytes) +
                   " bytes, its shape has " + std::to_string(bytes));
     }
-    if (t.initial &&
-        !known(t.initial->kind, InitialKind::MAX, "initial value")) {
+    if (t.initial && !initial(t)) {
       return false;
     }
     return optional(t.entry, schedule_.buffers.size(), "entry buffer") &&
            optional(t.exit, schedule_.buffers.size(), "exit buffer") &&
            optional(t.gradient_of, schedule_.tensors.size(),
                     "gradient_of tensor");
+  }
+
+  bool initial(const TensorT &t) {
+    const InitialT &i = *t.initial;
+    if (!known(i.kind, InitialKind::MAX, "initial value") ||
+        !optional(i.source, schedule_.tensors.size(), "source tensor")) {
+      return false;
+    }
+    if (i.kind != InitialKind::Converted) {
+      return i.source == -1 || fail("its initial value is not converted, but "
+                                    "names a source");
+    }
+    if (i.source < 0) {
+      return fail("is converted from no source");
+    }
+    // A later tensor is not yet validated.
+    const auto &source = schedule_.tensors[i.source];
+    if (!source || !source->type || !t.type ||
+        source->type->shape != t.type->shape) {
+      return fail("is converted from a tensor of another shape");
+    }
+    if (t.role != Role::State || t.entry < 0) {
+      return fail("is converted, expected a state with an entry");
+    }
+    if ((source->role != Role::Parameter && source->role != Role::State) ||
+        source->entry < 0) {
+      return fail("is converted from '" + source->name +
+                  "', expected a parameter or state with an entry");
+    }
+    auto isFloating = [](ElementType element) {
+      return element <= ElementType::F64;
+    };
+    if (!isFloating(source->type->element) || !isFloating(t.type->element)) {
+      return fail("is converted, expected floating-point elements");
+    }
+    return !source->initial ||
+           source->initial->kind != InitialKind::Converted ||
+           fail("is converted from '" + source->name +
+                "', which is converted itself");
   }
 
   bool buffer(const BufferT &b) {

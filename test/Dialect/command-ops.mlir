@@ -9,6 +9,8 @@ vdnn.plan @net attributes {device_arena = 8192 : i64} {
   vdnn.tensor @x input tensor<8x3x4x4xf32> 1536 bytes keep "an input"
   // CHECK-NEXT: {{^ *}}vdnn.tensor @"layer/w" parameter tensor<16x3x3x3xf32> 1728 bytes keep "a parameter" entry @b1 exit @b1 initial<normal, 0.000000e+00, 4.000000e-02>{{$}}
   vdnn.tensor @"layer/w" parameter tensor<16x3x3x3xf32> 1728 bytes keep "a parameter" entry @b1 exit @b1 initial<normal, 0.0, 0.04>
+  // CHECK-NEXT: {{^ *}}vdnn.tensor @w16 state tensor<16x3x3x3xbf16> 864 bytes keep "" initial<converted, "layer/w">{{$}}
+  vdnn.tensor @w16 state tensor<16x3x3x3xbf16> 864 bytes keep "" initial<converted, "layer/w">
   // CHECK-NEXT: {{^ *}}vdnn.tensor @dw gradient tensor<16x3x3x3xf32> 1728 bytes keep "" gradient_of @"layer/w"{{$}}
   vdnn.tensor @dw gradient tensor<16x3x3x3xf32> 1728 bytes keep "" gradient_of @"layer/w"
   // CHECK-NEXT: {{^ *}}vdnn.tensor @y activation tensor<8x16x4x4xf32> 8192 bytes offload "idle 41 ms"{{$}}

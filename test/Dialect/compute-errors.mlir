@@ -434,6 +434,49 @@ func.func @sgd_velocity(%p: tensor<4xf32>, %r: tensor<f32>) {
 
 // -----
 
+func.func @sgd_copy(%p: tensor<4xf32>, %r: tensor<f32>) {
+  // expected-error @+1 {{expected 'new_copy' with the element type 'bf16', found 'f32'}}
+  %0:2 = vdnn.sgd %p, %p, %r {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @sgd_copies(%p: tensor<4xf32>, %r: tensor<f32>) {
+  // expected-error @+1 {{expected at most a new velocity, with a momentum, and a bf16 copy beside the new parameter, found 2 results}}
+  %0:3 = vdnn.sgd %p, %p, %r {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xbf16>, tensor<4xbf16>)
+  return
+}
+
+// -----
+
+func.func @matmul_bias_of_the_result(%a: tensor<8x16xbf16>, %b: tensor<16x4xbf16>, %c: tensor<4xbf16>) {
+  // expected-error @+1 {{expected 'bias' with the element type 'f32' of 'y', found 'bf16'}}
+  %0 = vdnn.matmul %a, %b, %c : (tensor<8x16xbf16>, tensor<16x4xbf16>, tensor<4xbf16>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_to_less(%x: tensor<8x16xf32>) {
+  // expected-error @+1 {{expected 'y' with the element type 'f32' of 'x', found 'bf16'}}
+  %0 = vdnn.reduce %x {kind = #vdnn<reduction sum>, axes = array<i64: 1>} : (tensor<8x16xf32>) -> tensor<8x1xbf16>
+  return
+}
+
+// -----
+
+func.func @pointwise_bf16_scalar(%x: tensor<4xbf16>) {
+  // expected-error @+1 {{expected the type 'f32' of operand 0 in the block arguments, found 'bf16'}}
+  %0 = vdnn.pointwise ins(%x : tensor<4xbf16>) -> tensor<4xbf16> {
+  ^bb0(%a: bf16):
+    vdnn.yield %a : bf16
+  }
+  return
+}
+
+// -----
+
 func.func @sgd_nesterov(%p: tensor<4xf32>, %r: tensor<f32>) {
   // expected-error @+1 {{expected a momentum with 'nesterov', found zero}}
   %0 = vdnn.sgd %p, %p, %r {momentum = 0.0 : f64, weight_decay = 0.0 : f64, nesterov} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>

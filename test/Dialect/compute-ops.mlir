@@ -127,3 +127,23 @@ func.func @loss_and_update(%logits: tensor<8x10xf32>, %labels: tensor<8xi64>, %w
     : (tensor<16xf32>, tensor<16xf32>, tensor<f32>, tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>)
   return
 }
+
+// Beside bf16 activations stands f32 where there is one number for many elements.
+
+// CHECK-LABEL: func.func @bf16
+func.func @bf16(%x: tensor<2x8x9x9xbf16>, %w: tensor<16x8x3x3xbf16>, %b: tensor<16xf32>, %a: tensor<8x16xbf16>, %c: tensor<16x4xbf16>, %d: tensor<4xf32>, %rate: tensor<f32>,
+                %p: tensor<16xf32>, %g: tensor<16xbf16>) {
+  // CHECK: vdnn.conv {{.*}} : (tensor<2x8x9x9xbf16>, tensor<16x8x3x3xbf16>, tensor<16xf32>) -> tensor<2x16x7x7xbf16>
+  %0 = vdnn.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>}
+    : (tensor<2x8x9x9xbf16>, tensor<16x8x3x3xbf16>, tensor<16xf32>) -> tensor<2x16x7x7xbf16>
+  // CHECK: vdnn.conv_backward_filter {{.*}} -> (tensor<16x8x3x3xbf16>, tensor<16xf32>)
+  %1:2 = vdnn.conv_backward_filter %x, %0 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>}
+    : (tensor<2x8x9x9xbf16>, tensor<2x16x7x7xbf16>) -> (tensor<16x8x3x3xbf16>, tensor<16xf32>)
+  // CHECK: vdnn.matmul {{.*}} : (tensor<8x16xbf16>, tensor<16x4xbf16>, tensor<4xf32>) -> tensor<8x4xf32>
+  %2 = vdnn.matmul %a, %c, %d : (tensor<8x16xbf16>, tensor<16x4xbf16>, tensor<4xf32>) -> tensor<8x4xf32>
+  // CHECK: vdnn.reduce {{.*}} : (tensor<8x16xbf16>) -> tensor<1x16xf32>
+  %3 = vdnn.reduce %a {kind = #vdnn<reduction sum>, axes = array<i64: 0>} : (tensor<8x16xbf16>) -> tensor<1x16xf32>
+  // CHECK: vdnn.sgd {{.*}} : (tensor<16xf32>, tensor<16xbf16>, tensor<f32>) -> (tensor<16xf32>, tensor<16xbf16>)
+  %4:2 = vdnn.sgd %p, %g, %rate {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<16xf32>, tensor<16xbf16>, tensor<f32>) -> (tensor<16xf32>, tensor<16xbf16>)
+  return
+}

@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 NETS = [("digits", 16), ("alexnet", 2), ("resnet50", 2)]
 POLICIES = ["none", "all", "conv"]
 SYNCS = ["event", "layer"]
+PLANS = [(*plan, "--device=titanx") for plan in itertools.product(NETS, POLICIES, SYNCS)]
+# With bf16 copies of parameters, which live from step to step too.
+PLANS += [(("resnet50", 2), "all", "event", "--device=h200", "--precision=bf16")]
 
 
 def main():
@@ -26,15 +29,15 @@ def main():
     build = (ROOT / args.build_dir).resolve()
     failed = 0
     with tempfile.TemporaryDirectory() as work:
-        for (net, batch), policy, sync in itertools.product(NETS, POLICIES, SYNCS):
+        for (net, batch), policy, sync, *target in PLANS:
             plan = Path(work) / f"{net}-{policy}-{sync}.vdnn"
             subprocess.run(
                 [build / "bin/vdnn-opt", ROOT / f"test/models/{net}.onnx", f"--batch={batch}", "--loss=cross_entropy",
-                 f"--policy={policy}", f"--sync={sync}", "--device=titanx", "--summary=none", "-o", plan],
+                 f"--policy={policy}", f"--sync={sync}", *target, "--summary=none", "-o", plan],
                 check=True)
             result = subprocess.run([build / "test-bin/vdnn-mutate", "--max-mutants", str(args.mutants), "--seconds", "15", plan],
                                     capture_output=True, text=True)
-            print(f"{net:10} {policy:5} {sync:6} {result.stdout.strip() or result.stderr.strip()}", flush=True)
+            print(f"{net:10} {policy:5} {sync:6} {target[-1]:16} {result.stdout.strip() or result.stderr.strip()}", flush=True)
             failed += result.returncode != 0
     return 1 if failed else 0
 

@@ -124,8 +124,9 @@ static cl::opt<unsigned>
             cl::value_desc("N"), cl::init(0), cl::cat(planCategory));
 static cl::opt<std::string>
     precision("precision",
-              cl::desc("of f32 products on cuda: fp32 (default: IEEE) or tf32 "
-                       "(tensor cores, factors of 10 bits)"),
+              cl::desc("fp32 (default: IEEE), tf32 (products of f32 on cuda: "
+                       "tensor cores, factors of 10 bits) or bf16 (activations "
+                       "and products in bf16, parameters in f32; not on cpu)"),
               cl::value_desc("kind"), cl::init("fp32"), cl::cat(planCategory));
 static cl::opt<std::string>
     profile("profile",
@@ -343,8 +344,9 @@ static rt::Status readPlan(PlanOptions &options) {
     policies.emplace_back(known->name(), known->name());
   }
   auto named = choose<std::string>("policy", policy, policies);
-  auto rounded = choose<std::string>("precision", precision,
-                                     {{"fp32", "fp32"}, {"tf32", "tf32"}});
+  auto rounded = choose<std::string>(
+      "precision", precision,
+      {{"fp32", "fp32"}, {"tf32", "tf32"}, {"bf16", "bf16"}});
   auto preferred = choose<std::string>(
       "kernels", kernels,
       {{"performance", "performance"}, {"memory", "memory"}});

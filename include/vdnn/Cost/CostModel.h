@@ -65,8 +65,8 @@ struct DeviceChoice {
   std::string device = "cpu";
   /// Compute threads of the cpu; 0: all.
   unsigned threads = 0;
-  /// Of f32 products on cuda: "fp32" is IEEE; "tf32" lets tensor cores round
-  /// the factors to 10 bits.
+  /// "fp32" is IEEE; "tf32" lets the tensor cores of cuda round the factors of
+  /// f32 products to 10 bits; "bf16" is for a step whose activations are bf16.
   std::string precision = "fp32";
 };
 

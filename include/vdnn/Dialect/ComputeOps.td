@@ -11,7 +11,7 @@ def VDNN_ConvOp : VDNN_ComputeOp<"conv", [], ["getOpClass", "getFlops"]> {
   let summary = "convolution over 1 to 3 spatial dimensions, grouped";
   let description = [{
     `x`: N x C x spatial. `w`: O x C/group x kernel. `bias`: O. Result: N x O x spatial'. `pads` holds the begins, then the ends, of
-    the spatial dimensions, as ONNX has them. With `relu` the result is the maximum of that and zero.
+    the spatial dimensions, as ONNX has them. With `relu` the result is the maximum of that and zero. Beside bf16 the bias may be f32.
 
     ```mlir
     %y = vdnn.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
@@ -31,7 +31,8 @@ def VDNN_MatMulOp : VDNN_ComputeOp<"matmul", [], ["getOpClass", "getFlops"]> {
   let summary = "matrix product of the last two dimensions, batched over the others";
   let description = [{
     `a`: ... x M x K (K x M with `transpose_a`). `b`: ... x K x N (N x K with `transpose_b`). Leading dimensions are equal.
-    `bias`, where given, is a vector of N elements added to every row. Result: ... x M x N.
+    `bias`, where given, is a vector of N elements added to every row. Result: ... x M x N. The result of bf16 operands is bf16 or f32; the bias has
+    the result's element type.
 
     ```mlir
     %y = vdnn.matmul %x, %w, %b {transpose_b} : (tensor<8x512xf32>, tensor<10x512xf32>, tensor<10xf32>) -> tensor<8x10xf32>
@@ -181,7 +182,8 @@ def VDNN_PointwiseOp : VDNN_ComputeOp<"pointwise", [IsolatedFromAbove, SingleBlo
   let summary = "a scalar program applied to every element";
   let description = [{
     All elementwise ops are this op: its region holds `arith` and `math` ops on scalars, one block argument per operand, one yielded value per
-    result. Operands have the result's rank; a dimension of size 1 is broadcast.
+    result. Operands have the result's rank; a dimension of size 1 is broadcast. An element of a bf16 tensor is an f32 scalar: it is widened when read
+    and rounded to nearest even when written, so that an identity between f32 and bf16 tensors is a cast.
 
     ```mlir
     %y = vdnn.pointwise ins(%a, %b : tensor<8x16xf32>, tensor<1x16xf32>) -> tensor<8x16xf32> {
@@ -217,6 +219,8 @@ def VDNN_YieldOp : VDNN_Op<"yield", [Pure, Terminator, ParentOneOf<["PointwiseOp
 def VDNN_ReduceOp : VDNN_ComputeOp<"reduce", [], ["getFlops"]> {
   let summary = "reduction over some axes; the result keeps them with size 1";
   let description = [{
+    The result of a bf16 operand is bf16 or f32.
+
     ```mlir
     %y = vdnn.reduce %x {kind = #vdnn<reduction mean>, axes = array<i64: 2, 3>} : (tensor<8x64x7x7xf32>) -> tensor<8x64x1x1xf32>
     ```
@@ -339,14 +343,30 @@ def VDNN_SGDOp : VDNN_ComputeOp<"sgd", [], ["getOpClass", "getFlops", "getInPlac
     `g = gradient + weight_decay * parameter`; `v' = momentum * v + g` (velocities start at zero); `parameter' = parameter - rate * v'`. Without momentum there is no `velocity` and `v' = g`.
     `rate` is a scalar of the step.
 
+    The results after `parameter'`: `v'`, where there is a velocity, and, where asked for, a copy of `parameter'` that is rounded to bf16. The gradient
+    may be bf16 too; all is computed in the parameter's type.
+
     ```mlir
     %w1, %v1 = vdnn.sgd %w0, %g, %rate, %v0 {momentum = 0.9 : f64, weight_decay = 1.0e-4 : f64}
       : (tensor<16x3x3x3xf32>, tensor<16x3x3x3xf32>, tensor<f32>, tensor<16x3x3x3xf32>) -> (tensor<16x3x3x3xf32>, tensor<16x3x3x3xf32>)
+    %w2, %v2, %c2 = vdnn.sgd %w1, %h, %rate, %v1 {momentum = 0.9 : f64, weight_decay = 1.0e-4 : f64}
+      : (tensor<16x3x3x3xf32>, tensor<16x3x3x3xbf16>, tensor<f32>, tensor<16x3x3x3xf32>)
+        -> (tensor<16x3x3x3xf32>, tensor<16x3x3x3xf32>, tensor<16x3x3x3xbf16>)
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$parameter, VDNN_FloatTensor:$gradient, VDNN_FloatTensor:$rate, Optional<VDNN_FloatTensor>:$velocity,
                    F64Attr:$momentum, F64Attr:$weight_decay, UnitAttr:$nesterov);
-  let results = (outs VDNN_FloatTensor:$new_parameter, Optional<VDNN_FloatTensor>:$new_velocity);
+  let results = (outs VDNN_FloatTensor:$new_parameter, Variadic<VDNN_FloatTensor>:$others);
+  let extraClassDeclaration = [{
+    /// Null without a velocity.
+    ::mlir::Value getNewVelocity() {
+      return getVelocity() && !getOthers().empty() ? getOthers().front() : ::mlir::Value();
+    }
+    /// The new parameter in bf16; null where nobody asked for it.
+    ::mlir::Value getNewCopy() {
+      return getOthers().size() > (getVelocity() ? 1 : 0) ? getOthers().back() : ::mlir::Value();
+    }
+  }];
   let assemblyFormat = "$parameter `,` $gradient `,` $rate (`,` $velocity^)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }

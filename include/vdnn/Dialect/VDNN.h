@@ -49,7 +49,7 @@ struct Real {
 class LaunchOp; // a parent of vdnn.yield, which is declared before it
 
 /// What an element is within a pointwise program: integers have no sign there,
-/// the ops say how they take them.
+/// the ops say how they take them; bf16 is f32, rounded when it is written.
 mlir::Type toScalarType(mlir::Type element);
 
 /// One operation per element of the first result.

@@ -78,7 +78,7 @@ def VDNN_Decision : VDNN_Enum<"Decision", "what is done with a tensor between it
 def VDNN_DecisionAttr : EnumAttr<VDNN_Dialect, VDNN_Decision, "decision">;
 def VDNN_InitialKind : VDNN_Enum<"InitialKind", "how a persistent tensor starts", [
   I32EnumAttrCase<"Constant", 0, "constant">, I32EnumAttrCase<"Normal", 1, "normal">,
-  I32EnumAttrCase<"Uniform", 2, "uniform">, I32EnumAttrCase<"Stored", 3, "stored">]>;
+  I32EnumAttrCase<"Uniform", 2, "uniform">, I32EnumAttrCase<"Stored", 3, "stored">, I32EnumAttrCase<"Converted", 4, "converted">]>;
 
 //===----------------------------------------------------------------------------------------------------===//
 // Attributes and types
@@ -100,10 +100,14 @@ def VDNN_InitialAttr : AttrDef<VDNN_Dialect, "Initial"> {
   let mnemonic = "initial";
   let summary = "how a persistent tensor starts where no file gives it";
   let description = [{
-    `constant`: `a`. `normal`: mean `a`, standard deviation `b`. `uniform`: `[a, b)`. `stored`: the file of weights must hold it.
-    Example: `#vdnn.initial<normal, 0.0, 0.04>`.
+    `constant`: `a`. `normal`: mean `a`, standard deviation `b`. `uniform`: `[a, b)`. `stored`: the file of weights must hold it. `converted`: the value of
+    the persistent tensor `source`, of the same shape, in this tensor's element type; no file holds it.
+    Examples: `#vdnn.initial<normal, 0.0, 0.04>`, `#vdnn.initial<converted, "conv1.weight">`.
   }];
-  let parameters = (ins EnumParameter<VDNN_InitialKind>:$kind, VDNN_Real:$a, VDNN_Real:$b);
+  let parameters = (ins EnumParameter<VDNN_InitialKind>:$kind, VDNN_Real:$a, VDNN_Real:$b, DefaultValuedParameter<"::mlir::StringAttr", "{}">:$source);
+  let builders = [
+    AttrBuilder<(ins "::vdnn::InitialKind":$kind, "double":$a, "double":$b), [{ return $_get($_ctxt, kind, Real(a), Real(b), ::mlir::StringAttr()); }]>,
+    AttrBuilderWithInferredContext<(ins "::mlir::StringAttr":$source), [{ return $_get(source.getContext(), InitialKind::Converted, Real(0), Real(0), source); }]>];
   let hasCustomAssemblyFormat = 1;
 }
 

@@ -20,7 +20,8 @@ enum class Emit { Compute, Step, Transfers, Commands, Schedule };
 struct PlanOptions {
   std::string device = "cpu";
   unsigned threads = 0;
-  std::string precision = "fp32"; ///< of f32 products on cuda: fp32, tf32
+  /// fp32; tf32: of products of f32 on cuda; bf16: of activations and products.
+  std::string precision = "fp32";
   std::string policy = "none";
   std::string kernels = "performance";
   std::string sync = "event";

@@ -27,4 +27,26 @@ def BuildStep : Pass<"vdnn-build-step", "::mlir::ModuleOp"> {
   let dependentDialects = ["::vdnn::VDNNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def CastToBF16 : Pass<"vdnn-cast-to-bf16", "::mlir::ModuleOp"> {
+  let summary = "makes the activations of a model bf16, and the products that make them";
+  let description = [{
+    In: a function 'main' of forward compute ops in f32. Out: the same function, with the same arguments and results, whose activations are
+    bf16 from its floating-point inputs to its outputs. Convolutions and matrix products take bf16; a parameter is cast right before the
+    first product that reads it. Pools, normalisations and whatever moves or maps elements follow their operands; softmaxes, losses and
+    outputs are f32, which the matrix product, pointwise op or reduction before them gives itself where nothing else reads it. Scales, statistics and
+    the biases of convolutions stay f32. Lost: precision; nothing else.
+  }];
+  let dependentDialects = ["::vdnn::VDNNDialect"];
+}
+
+def KeepDerivedCopies : Pass<"vdnn-keep-derived-copies", "::mlir::ModuleOp"> {
+  let summary = "lets the update of a parameter write its bf16 copy";
+  let description = [{
+    In: a training step. Out: the same step; where an updated parameter was cast to bf16, a new state `NAME.bf16` stands for the cast. It starts as
+    the converted parameter, and the parameter's `vdnn.sgd` writes its new value as one more result. The update reads the bf16 gradient, without a cast.
+    Lost: the casts. A parameter that is not updated keeps its cast.
+  }];
+  let dependentDialects = ["::vdnn::VDNNDialect"];
+}
+
 #endif

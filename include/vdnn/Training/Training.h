@@ -53,6 +53,17 @@ struct TrainingOptions {
 mlir::LogicalResult buildTrainingStep(mlir::ModuleOp module,
                                       const TrainingOptions &options);
 
+/// Forward ops in f32 -> the same in bf16, before a step is built: activations
+/// are bf16 from the network's input to its outputs, which stay f32 as the
+/// parameters do; parameters of convolutions and matrix products are cast
+/// before their use. Scales, biases and statistics stay f32; integers and other
+/// types are left alone.
+mlir::LogicalResult castToBF16(mlir::ModuleOp module);
+
+/// A training step: makes each cast of a trained parameter to bf16 a state
+/// `NAME.bf16` that the parameter's update writes too.
+mlir::LogicalResult keepDerivedCopies(mlir::ModuleOp module);
+
 /// Numbers the layers of an inference graph: `vdnn.layer`, `vdnn.phase`.
 mlir::LogicalResult annotateInference(mlir::ModuleOp module);
 

@@ -20,7 +20,7 @@ def AttachTarget : Pass<"vdnn-attach-target", "::mlir::ModuleOp"> {
   let options = [
     Option<"device", "device", "std::string", "\"cpu\"", "cpu, cuda, h200, titanx, or the JSON file of a device or profile">,
     Option<"threads", "threads", "unsigned", "0", "threads of the CPU (0: all)">,
-    Option<"precision", "precision", "std::string", "\"fp32\"", "of f32 products on cuda: fp32 or tf32">,
+    Option<"precision", "precision", "std::string", "\"fp32\"", "fp32, tf32 (products of f32 on cuda) or bf16">,
     Option<"budget", "budget", "int64_t", "0", "device bytes of the whole process (0: no limit)">,
     Option<"hostBudget", "host-budget", "int64_t", "0", "pinned host bytes (0: no limit)">
   ];

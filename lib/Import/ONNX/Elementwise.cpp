@@ -348,7 +348,8 @@ static LogicalResult buildPow(const Node &node) {
   Type base = operands[0].element;
   Operand &exponent = operands[1];
   if (isa<FloatType>(base) && !exponent.value) {
-    exponent.number = FloatAttr::get(base, node.constant(1)->number(0));
+    exponent.number =
+        FloatAttr::get(toScalarType(base), node.constant(1)->number(0));
     exponent.element = base;
   }
   FailureOr<Value> y = pointwise(

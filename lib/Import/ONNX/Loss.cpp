@@ -142,7 +142,7 @@ static LogicalResult buildByClasses(const Node &node, const Loss &loss,
   // class makes the loss no number.
   auto weigh = [&](const Scalar &s, ArrayRef<Value> v) -> Value {
     using P = arith::CmpIPredicate;
-    Type real = elementOf(scores);
+    Type real = toScalarType(elementOf(scores));
     Value zero = s.constant(real, 0);
     Value one = *weights ? v[2] : s.constant(real, 1);
     Value weight = s.select(s.compare(P::eq, v[0], v[1]), one, zero);

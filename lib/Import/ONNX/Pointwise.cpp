@@ -30,13 +30,13 @@ Value Scalar::select(Value condition, Value a, Value b) const {
 }
 
 Value Scalar::convert(Value x, Type from, Type to) const {
-  unsigned fromWidth = from.getIntOrFloatBitWidth();
-  unsigned toWidth = to.getIntOrFloatBitWidth();
   bool fromFloat = isa<FloatType>(from);
   // A boolean is 0 or 1.
   bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
   Type target = toScalarType(to);
-  if (from == to) {
+  unsigned fromWidth = x.getType().getIntOrFloatBitWidth();
+  unsigned toWidth = target.getIntOrFloatBitWidth();
+  if (from == to || (fromFloat && x.getType() == target)) {
     return x;
   }
   if (to.isInteger(1)) {
@@ -48,10 +48,6 @@ Value Scalar::convert(Value x, Type from, Type to) const {
     if (!fromFloat) {
       return isUnsigned ? Value(builder.create<arith::UIToFPOp>(loc, target, x))
                         : builder.create<arith::SIToFPOp>(loc, target, x);
-    }
-    if (fromWidth == toWidth) { // f16 and bf16: through f32
-      x = builder.create<arith::ExtFOp>(loc, builder.getF32Type(), x);
-      return builder.create<arith::TruncFOp>(loc, target, x);
     }
     return fromWidth < toWidth
                ? Value(builder.create<arith::ExtFOp>(loc, target, x))
@@ -83,11 +79,12 @@ Operand vdnn::onnx::toOperand(Value value) {
 FailureOr<Operand> vdnn::onnx::readOperand(const Node &node, size_t i) {
   const Tensor &tensor = node.in(i);
   if (tensor.constant && tensor.constant->isUniform()) {
-    Attribute number = tensor.constant->isFloat()
-                           ? Attribute(FloatAttr::get(
-                                 tensor.element, tensor.constant->number(0)))
-                           : IntegerAttr::get(toScalarType(tensor.element),
-                                              tensor.constant->integer(0));
+    Attribute number =
+        tensor.constant->isFloat()
+            ? Attribute(FloatAttr::get(toScalarType(tensor.element),
+                                       tensor.constant->number(0)))
+            : IntegerAttr::get(toScalarType(tensor.element),
+                               tensor.constant->integer(0));
     return Operand{{}, number, tensor.shape, tensor.element};
   }
   FailureOr<Value> value = node.value(i);
@@ -130,6 +127,17 @@ LogicalResult vdnn::onnx::checkArithmetic(const Node &node, Type element,
 //===----------------------------------------------------------------------===//
 // The op
 //===----------------------------------------------------------------------===//
+
+/// The element type of a result whose scalars have the type `scalar`: where
+/// operands are bf16, whose scalars are f32, so is the result.
+static Type getResultElement(ArrayRef<Operand> operands, Type scalar) {
+  for (const Operand &operand : operands) {
+    if (operand.element.isBF16() && scalar.isF32()) {
+      return operand.element;
+    }
+  }
+  return scalar;
+}
 
 FailureOr<Value> vdnn::onnx::pointwise(const Node &node,
                                        ArrayRef<Operand> operands, Body body,
@@ -184,8 +192,10 @@ FailureOr<Value> vdnn::onnx::pointwise(const Node &node,
   }
   Value yielded = body(Scalar{inner, node.loc(), node}, scalars);
   inner.create<YieldOp>(node.loc(), yielded);
-  auto type =
-      RankedTensorType::get(result, element ? element : yielded.getType());
+  if (!element) {
+    element = getResultElement(operands, yielded.getType());
+  }
+  auto type = RankedTensorType::get(result, element);
   auto op = builder.create<PointwiseOp>(node.loc(), TypeRange(type), inputs);
   Block &target = op.getBody().emplaceBlock();
   target.getOperations().splice(target.end(), block.getOperations());

@@ -3,6 +3,7 @@
 #include "../Emit.h"
 #include "Rules.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -38,8 +39,30 @@ static void addGradientOfB(MatMulOp op, Value dy, Tape &tape) {
   }
 }
 
+/// Where the gradient of a bias is due: of one that is rounded to bf16 for this
+/// product alone its f32 original, which loses nothing on the way.
+static Value getBiasSource(Value bias) {
+  auto cast = bias.getDefiningOp<PointwiseOp>();
+  return cast && isCast(cast) && bias.hasOneUse() ? cast.getInputs().front()
+                                                  : bias;
+}
+
+static void addGradientOfBias(MatMulOp op, Value dy, Tape &tape) {
+  Value bias = getBiasSource(op.getBias());
+  auto type = cast<RankedTensorType>(bias.getType());
+  int64_t rank = cast<RankedTensorType>(dy.getType()).getRank();
+  Value sum = emitSum(tape.builder, op.getLoc(), dy,
+                      llvm::to_vector(llvm::seq<int64_t>(0, rank - 1)),
+                      type.getElementType());
+  tape.add(bias, emitReshape(tape.builder, op.getLoc(), type, sum));
+}
+
 static LogicalResult matmulBackward(MatMulOp op, Tape &tape) {
-  Value dy = tape.gradientOf(op.getY());
+  Value whole = tape.gradientOf(op.getY());
+  // Products take operands of one type; the gradient of an f32 result of bf16
+  // operands is rounded as they are.
+  Value dy = emitCast(tape.builder, op.getLoc(),
+                      getElementTypeOrSelf(op.getA().getType()), whole);
   // The parameter's gradient first, as for convolutions: the other operand's
   // bytes may be free before its gradient takes some. A parameter is mostly b.
   if (isa<BlockArgument>(op.getA()) && !isa<BlockArgument>(op.getB())) {
@@ -49,12 +72,8 @@ static LogicalResult matmulBackward(MatMulOp op, Tape &tape) {
     addGradientOfB(op, dy, tape);
     addGradientOfA(op, dy, tape);
   }
-  if (Value bias = op.getBias(); bias && tape.wants(bias)) {
-    int64_t rank = cast<RankedTensorType>(dy.getType()).getRank();
-    Value sum = emitSum(tape.builder, op.getLoc(), dy,
-                        llvm::to_vector(llvm::seq<int64_t>(0, rank - 1)));
-    tape.add(bias, emitReshape(tape.builder, op.getLoc(),
-                               cast<RankedTensorType>(bias.getType()), sum));
+  if (op.getBias() && tape.wants(op.getBias())) {
+    addGradientOfBias(op, whole, tape);
   }
   return success();
 }

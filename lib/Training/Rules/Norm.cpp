@@ -61,9 +61,10 @@ static void addPerChannel(Tape &tape, Location loc, Value vector,
   auto full = cast<RankedTensorType>(gradient.getType());
   SmallVector<int64_t> shape(full.getRank(), 1);
   shape[1] = full.getDimSize(1);
-  Value sum = emitSumTo(tape.builder, loc, full.clone(shape), gradient);
-  tape.add(vector, emitReshape(tape.builder, loc,
-                               cast<RankedTensorType>(vector.getType()), sum));
+  auto type = cast<RankedTensorType>(vector.getType());
+  Value sum = emitSumTo(tape.builder, loc,
+                        full.clone(shape, type.getElementType()), gradient);
+  tape.add(vector, emitReshape(tape.builder, loc, type, sum));
 }
 
 static LogicalResult frozenNormBackward(BatchNormInferenceOp op, Tape &tape) {
@@ -75,14 +76,13 @@ static LogicalResult frozenNormBackward(BatchNormInferenceOp op, Tape &tape) {
   Location loc = op.getLoc();
   Value dy = tape.gradientOf(op.getY());
   auto full = cast<RankedTensorType>(dy.getType());
-  Type element = full.getElementType();
   double epsilon = op.getEpsilon().convertToDouble();
   auto perChannel = [&](Value vector) {
     return emitPerChannel(tape, loc, vector, full.getRank());
   };
   auto emitInvStd = [=](OpBuilder &b, Location l, Value variance) -> Value {
-    Value shifted = b.create<arith::AddFOp>(l, variance,
-                                            emitScalar(b, l, element, epsilon));
+    Value shifted = b.create<arith::AddFOp>(
+        l, variance, emitScalar(b, l, variance.getType(), epsilon));
     return b.create<math::RsqrtOp>(l, shifted);
   };
   if (tape.wants(op.getScale())) {

@@ -33,7 +33,9 @@ static Value emitExtremum(ReduceOp op, Value dy, Tape &tape) {
       [](OpBuilder &b, Location l, ValueRange s) {
         return emitMask(b, l, s[0], s[1], emitScalar(b, l, s[0].getType(), 1));
       });
-  Value count = emitSum(builder, loc, isExtreme, op.getAxes());
+  // bf16 can't count beyond 256.
+  Value count = emitSum(builder, loc, isExtreme, op.getAxes(),
+                        toScalarType(type.getElementType()));
   return emitPointwise(builder, loc, type, {op.getX(), op.getY(), dy, count},
                        [](OpBuilder &b, Location l, ValueRange s) {
                          Value share = b.create<arith::DivFOp>(l, s[2], s[3]);

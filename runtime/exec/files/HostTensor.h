@@ -34,8 +34,9 @@ const char *elementName(schedule::ElementType element);
 /// Whether every value of `from` is a value of `to`.
 bool convertsExactly(schedule::ElementType from, schedule::ElementType to);
 
-/// Converts `source` element by element. Only between types of which
-/// `convertsExactly` holds; the spans hold the same number of elements.
+/// Converts `source` element by element, between floating-point types to the
+/// nearest value, ties to even; other types only where `convertsExactly` holds.
+/// The spans hold the same number of elements.
 void convert(std::span<const std::byte> source, schedule::ElementType from,
              std::span<std::byte> destination, schedule::ElementType to);
 

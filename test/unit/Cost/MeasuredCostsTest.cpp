@@ -233,7 +233,8 @@ TEST_F(CudaCostsTest, ProfilesOfOtherLibrariesAreRefused) {
 
 TEST_F(CudaCostsTest, UnknownPrecision) {
   EXPECT_FALSE(create("cuda", "fp8"));
-  EXPECT_EQ(message, "unknown precision 'fp8', expected 'fp32' or 'tf32'");
+  EXPECT_EQ(message,
+            "unknown precision 'fp8', expected 'fp32', 'tf32' or 'bf16'");
 }
 
 #endif

@@ -269,6 +269,36 @@ TEST_F(WeightsTest, ATensorWithoutValueAndDescriptionIsAnError) {
       << text;
 }
 
+// A converted state follows its source wherever that gets its value, and no
+// file is asked for it.
+TEST_F(WeightsTest, ConvertedStatesFollowTheirSource) {
+  schedule::ScheduleT plan = makeToyPlan();
+  addConverted(plan, "w.bf16", 2);
+  FakeLog log;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(plan), createFakeDevice(log));
+  ASSERT_TRUE(executor.ok()) << executor.message();
+  auto follows = [&] {
+    std::vector<double> wide = toDoubles(*(*executor)->read(2), 0, 4);
+    std::vector<double> copy =
+        toDoubles(*(*executor)->read(*(*executor)->find("w.bf16")), 0, 4);
+    for (size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(copy[i],
+                bfloatToFloat(floatToBfloat(static_cast<float>(wide[i]))));
+    }
+    return copy;
+  };
+  Result<std::vector<std::string>> notes = initialize(**executor, {});
+  ASSERT_TRUE(notes.ok()) << notes.message();
+  EXPECT_EQ(notes->size(), 1u); // that `w` starts at random
+  std::vector<double> random = follows();
+  Safetensors whole = file("converted.safetensors", {"w"});
+  notes = initialize(**executor, {&whole, nullptr, 9});
+  ASSERT_TRUE(notes.ok()) << notes.message();
+  EXPECT_TRUE(notes->empty());
+  EXPECT_NE(follows(), random);
+}
+
 TEST(RateSchedule, Shapes) {
   RateSchedule rate;
   rate.base = 0.5;

@@ -7,6 +7,7 @@
 #include "runtime/exec/Session.h"
 #include "runtime/exec/files/Npy.h"
 #include "runtime/support/AtomicFile.h"
+#include "runtime/support/Half.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -155,6 +156,40 @@ TEST(Session, ResumeRefusesACheckpointThatLacksATensor) {
   ASSERT_FALSE(session.ok());
   EXPECT_NE(session.message().find("lacks 'w'"), std::string::npos)
       << session.message();
+}
+
+// A checkpoint leaves out what follows from another tensor; who resumes has it
+// again.
+TEST(Session, CheckpointsLeaveOutConvertedStates) {
+  FakeLog log;
+  SessionOptions options;
+  options.data["x"] = samples(12);
+  options.seed = 5;
+  auto open = [&] {
+    schedule::ScheduleT plan = makeToyPlan();
+    addConverted(plan, "w.bf16", 2);
+    return Session::create(std::move(plan), createFakeDevice(log), options);
+  };
+  Result<std::unique_ptr<Session>> first = open();
+  ASSERT_TRUE(first.ok()) << first.message();
+  ASSERT_TRUE((*first)->step().ok());
+  std::string path = testing::TempDir() + "derived.safetensors";
+  ASSERT_TRUE((*first)->save(path).ok());
+  Result<Safetensors> file = Safetensors::read(path);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->find("w"));
+  EXPECT_FALSE(file->find("w.bf16"));
+  options.resume = path;
+  Result<std::unique_ptr<Session>> second = open();
+  ASSERT_TRUE(second.ok()) << second.message();
+  Executor &executor = (*second)->executor();
+  std::vector<double> copy =
+      toDoubles(*executor.read(*executor.find("w.bf16")), 0, 4);
+  std::vector<double> saved = toDoubles(*file->find("w"), 0, 4);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(copy[i],
+              bfloatToFloat(floatToBfloat(static_cast<float>(saved[i]))));
+  }
 }
 
 TEST(Session, WeightsComeFromTheUserThenFromBesideThePlan) {

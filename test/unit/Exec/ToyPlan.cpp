@@ -190,4 +190,26 @@ ScheduleT makeToyInference() {
   return std::move(b.schedule);
 }
 
+void addConverted(ScheduleT &plan, const std::string &name, uint32_t source) {
+  auto tensor = std::make_unique<TensorT>();
+  tensor->name = name;
+  tensor->role = Role::State;
+  tensor->type = std::make_unique<TypeT>(*plan.tensors[source]->type);
+  tensor->type->element = ElementType::BF16;
+  tensor->bytes = plan.tensors[source]->bytes / 2;
+  tensor->initial = std::make_unique<InitialT>();
+  tensor->initial->kind = InitialKind::Converted;
+  tensor->initial->source = static_cast<int32_t>(source);
+  tensor->entry = tensor->exit = static_cast<int32_t>(plan.buffers.size());
+  auto buffer =
+      std::make_unique<BufferT>(*plan.buffers[plan.tensors[source]->entry]);
+  buffer->name = name;
+  buffer->tensor = static_cast<int32_t>(plan.tensors.size());
+  buffer->bytes = tensor->bytes;
+  buffer->offset = (plan.device_arena + 3) / 4 * 4;
+  plan.device_arena = buffer->offset + buffer->bytes;
+  plan.buffers.push_back(std::move(buffer));
+  plan.tensors.push_back(std::move(tensor));
+}
+
 } // namespace vdnn::test

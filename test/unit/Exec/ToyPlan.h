@@ -21,6 +21,11 @@ schedule::ScheduleT makeToyPlan();
 /// = act, [4] f32, instead of the loss.
 schedule::ScheduleT makeToyInference();
 
+/// Adds a bf16 state that is converted from tensor `source` of a toy plan and
+/// that nobody reads.
+void addConverted(schedule::ScheduleT &plan, const std::string &name,
+                  uint32_t source);
+
 } // namespace vdnn::test
 
 #endif

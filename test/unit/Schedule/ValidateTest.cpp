@@ -21,6 +21,31 @@ struct Case {
   const char *message;
 };
 
+/// A state that is converted from a parameter, as tensors 1 and 0.
+void addConverted(ScheduleT &s) {
+  s.tensors[0]->role = Role::Parameter;
+  s.tensors[0]->entry = s.tensors[0]->exit = 0;
+  s.tensors.push_back(std::make_unique<TensorT>(*s.tensors[0]));
+  TensorT &converted = *s.tensors[1];
+  converted.name = "converted";
+  converted.role = Role::State;
+  converted.type->element = ElementType::BF16;
+  converted.bytes = *typeBytes(*converted.type);
+  converted.initial = std::make_unique<InitialT>();
+  converted.initial->kind = InitialKind::Converted;
+  converted.initial->source = 0;
+}
+
+/// Damage to a schedule with a converted state.
+std::function<void(ScheduleT &)>
+damageConverted(std::function<void(ScheduleT &)> damage) {
+  return [damage = std::move(damage)](ScheduleT &s) {
+    addConverted(s);
+    ASSERT_TRUE(validate(s).ok()) << validate(s).message();
+    damage(s);
+  };
+}
+
 class Validate : public testing::TestWithParam<Case> {};
 
 TEST_P(Validate, Refuses) {
@@ -77,6 +102,38 @@ const Case kCases[] = {
        s.tensors[0]->initial->kind = static_cast<InitialKind>(9);
      },
      "initial value 9"},
+    {"ConvertedSource",
+     damageConverted([](ScheduleT &s) { s.tensors[1]->initial->source = 2; }),
+     "source tensor 2 does not exist"},
+    {"ConvertedFromNothing",
+     damageConverted([](ScheduleT &s) { s.tensors[1]->initial->source = -1; }),
+     "converted from no source"},
+    {"ConvertedFromItself",
+     damageConverted([](ScheduleT &s) { s.tensors[1]->initial->source = 1; }),
+     "which is converted itself"},
+    {"ConvertedShape", damageConverted([](ScheduleT &s) {
+       s.tensors[1]->type->shape.assign({1});
+       s.tensors[1]->bytes = 2;
+     }),
+     "a tensor of another shape"},
+    {"ConvertedFromActivation", damageConverted([](ScheduleT &s) {
+       s.tensors[0]->role = Role::Activation;
+     }),
+     "expected a parameter or state with an entry"},
+    {"ConvertedFromNoEntry",
+     damageConverted([](ScheduleT &s) { s.tensors[0]->entry = -1; }),
+     "expected a parameter or state with an entry"},
+    {"ConvertedRole", damageConverted([](ScheduleT &s) {
+       s.tensors[1]->role = Role::Parameter;
+     }),
+     "expected a state with an entry"},
+    {"ConvertedIntegers", damageConverted([](ScheduleT &s) {
+       s.tensors[1]->type->element = ElementType::I16;
+     }),
+     "expected floating-point elements"},
+    {"SourceOfAConstant",
+     [](ScheduleT &s) { s.tensors[0]->initial->source = 0; },
+     "is not converted, but names a source"},
     {"Entry", [](ScheduleT &s) { s.tensors[0]->entry = 2; },
      "entry buffer 2 does not exist, there are 2"},
     {"Exit", [](ScheduleT &s) { s.tensors[0]->exit = -2; },

@@ -1,7 +1,7 @@
-//===- BuildStepPass.cpp - a model becomes a step, as a pass --------------===//
+//===- Passes.cpp - a model becomes a step, as passes ---------------------===//
 
-#include "vdnn/Dialect/VDNN.h"
 #include "vdnn/Training/Passes.h"
+#include "vdnn/Dialect/VDNN.h"
 #include "vdnn/Training/Training.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,6 +13,8 @@
 
 namespace vdnn {
 #define GEN_PASS_DEF_BUILDSTEP
+#define GEN_PASS_DEF_CASTTOBF16
+#define GEN_PASS_DEF_KEEPDERIVEDCOPIES
 #include "vdnn/Training/Passes.h.inc"
 } // namespace vdnn
 
@@ -63,6 +65,23 @@ struct BuildStep : vdnn::impl::BuildStepBase<BuildStep> {
     options.fusion = *fusionKind;
     options.frozen.insert(frozen.begin(), frozen.end());
     if (failed(buildTrainingStep(getOperation(), options))) {
+      signalPassFailure();
+    }
+  }
+};
+
+struct CastToBF16 : vdnn::impl::CastToBF16Base<CastToBF16> {
+  void runOnOperation() override {
+    if (failed(castToBF16(getOperation()))) {
+      signalPassFailure();
+    }
+  }
+};
+
+struct KeepDerivedCopies
+    : vdnn::impl::KeepDerivedCopiesBase<KeepDerivedCopies> {
+  void runOnOperation() override {
+    if (failed(keepDerivedCopies(getOperation()))) {
       signalPassFailure();
     }
   }

@@ -1,0 +1,111 @@
+//===- DerivedCopies.cpp - optimizers that also write parameters in bf16 --===//
+//
+// A product reads a parameter through a cast to bf16, in every step another
+// pass over it. The optimizer has the new value at hand: it writes the rounded
+// copy too, which is kept from step to step as a state, and takes the gradient
+// as the product makes it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+#include "Names.h"
+#include "Step.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace vdnn;
+
+/// The cast of `parameter` to bf16 whose readers all come before `update`, or
+/// null: then its new value may take the old one's place.
+static PointwiseOp findCast(BlockArgument parameter, SGDOp update) {
+  for (Operation *user : parameter.getUsers()) {
+    auto cast = dyn_cast<PointwiseOp>(user);
+    if (cast && isCast(cast) &&
+        getElementTypeOrSelf(cast.getOutputs().front().getType()).isBF16() &&
+        llvm::all_of(cast->getUsers(), [&](Operation *reader) {
+          return reader->isBeforeInBlock(update);
+        })) {
+      return cast;
+    }
+  }
+  return {};
+}
+
+/// The gradient before it was cast to the parameter's type for the update
+/// alone. It takes over the name and the mark of the cast.
+static Value takeUncast(SGDOp update, StringRef parameter) {
+  auto cast = update.getGradient().getDefiningOp<PointwiseOp>();
+  if (!cast || !isCast(cast) || !cast->hasOneUse()) {
+    return update.getGradient();
+  }
+  auto source = dyn_cast<OpResult>(cast.getInputs().front());
+  OpResult made = source ? throughViews(source) : OpResult();
+  if (!made || isMarked(made)) {
+    return update.getGradient();
+  }
+  setName(made, getName(cast.getOutputs().front()));
+  mark(made, parameter);
+  return source;
+}
+
+static LogicalResult keepCopy(func::FuncOp function, SGDOp update) {
+  auto parameter = dyn_cast<BlockArgument>(update.getParameter());
+  PointwiseOp rounding =
+      parameter ? findCast(parameter, update) : PointwiseOp();
+  if (!rounding) {
+    return success();
+  }
+  std::string parameterName = getName(parameter).str();
+  std::string name = parameterName + ".bf16";
+  if (findArgument(function, name)) {
+    return function.emitError()
+           << "the model has a tensor '" << name
+           << "', the name of the bf16 copy of parameter '" << parameterName
+           << "'; rename the model's tensor";
+  }
+  Type type = rounding.getOutputs().front().getType();
+  BlockArgument copy = addArgument(
+      function, type, name, "state",
+      InitialAttr::get(StringAttr::get(function.getContext(), parameterName)));
+  rounding.getOutputs().front().replaceAllUsesWith(copy);
+  rounding.erase();
+
+  Value oldGradient = update.getGradient();
+  Value gradient = takeUncast(update, parameterName);
+  SmallVector<Type> types(update.getOthers().getTypes());
+  types.push_back(type);
+  OpBuilder builder(update);
+  auto withCopy = builder.create<SGDOp>(
+      update.getLoc(), update.getNewParameter().getType(), types, parameter,
+      gradient, update.getRate(), update.getVelocity(),
+      update.getMomentumAttr(), update.getWeightDecayAttr(),
+      update.getNesterovAttr());
+  withCopy->setDiscardableAttrs(update->getDiscardableAttrDictionary());
+  for (auto [before, after] :
+       llvm::zip(update->getResults(), withCopy->getResults())) {
+    before.replaceAllUsesWith(after);
+  }
+  update.erase();
+  if (gradient != oldGradient) {
+    oldGradient.getDefiningOp()->erase();
+  }
+  setName(cast<OpResult>(withCopy.getNewCopy()), name + ".new");
+  addResult(function, withCopy.getNewCopy(), name, "update");
+  return success();
+}
+
+LogicalResult vdnn::keepDerivedCopies(ModuleOp module) {
+  auto function = module.lookupSymbol<func::FuncOp>("main");
+  if (!function) {
+    return module.emitError("expected a function 'main'");
+  }
+  SmallVector<SGDOp> updates(function.getOps<SGDOp>());
+  for (SGDOp update : updates) {
+    if (failed(keepCopy(function, update))) {
+      return failure();
+    }
+  }
+  return success();
+}
