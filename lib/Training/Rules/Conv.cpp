@@ -15,12 +15,12 @@ static Value sumBehindPool(Tape &tape, ConvOp op, Value dy) {
     return {};
   }
   auto type = cast<RankedTensorType>(pool.getDy().getType());
+  auto biasType = cast<RankedTensorType>(op.getBias().getType());
   SmallVector<int64_t> shape(type.getRank(), 1);
   shape[1] = type.getDimSize(1);
   Value sum =
-      emitSumTo(tape.builder, op.getLoc(), type.clone(shape), pool.getDy());
-  return emitReshape(tape.builder, op.getLoc(),
-                     cast<RankedTensorType>(op.getBias().getType()), sum);
+      emitSumTo(tape.builder, op.getLoc(), biasType.clone(shape), pool.getDy());
+  return emitReshape(tape.builder, op.getLoc(), biasType, sum);
 }
 
 // The filter's gradient comes first: where nobody else reads x later, its bytes
