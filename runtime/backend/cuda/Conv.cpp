@@ -255,11 +255,20 @@ static uint64_t boundWorkspace(const EngineConfig &config) {
   return config.workspaceBytes + (asksDevice ? kAllowance : 0);
 }
 
-/// cuDNN 9.19 computes wrong gradients of filters on this engine where the
-/// padding at the end differs from that at the beginning.
+static bool isTransform(const EngineConfig &config) {
+  return config.has(CUDNN_NUMERICAL_NOTE_FFT) ||
+         config.has(CUDNN_NUMERICAL_NOTE_WINOGRAD);
+}
+
+/// What cuDNN 9.19 computes wrong. Where the padding at the end differs from
+/// that at the beginning: gradients of filters on engine 1, and gradients of
+/// inputs by FFT. With bf16, sums that are kept in bf16 between parts of them.
 static bool isWrong(const EngineConfig &config, const ConvGraph &conv) {
-  return conv.asymmetric && conv.direction == "conv_backward_filter" &&
-         config.choice.engine == 1;
+  bool firstEngine =
+      conv.direction == "conv_backward_filter" && config.choice.engine == 1;
+  return (conv.asymmetric && (firstEngine || isTransform(config))) ||
+         (conv.element == ElementType::BF16 &&
+          config.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
 }
 
 static bool isDeterministic(const EngineConfig &config) {
@@ -298,9 +307,7 @@ static Result<std::vector<EngineConfig>> findConfigs(const ConvGraph &conv,
     auto engines = cudnn::listEngines(conv.graph, device);
     VDNN_TRY(engines.status());
     for (EngineConfig &config : *engines) {
-      bool isTransform = config.has(CUDNN_NUMERICAL_NOTE_FFT) ||
-                         config.has(CUDNN_NUMERICAL_NOTE_WINOGRAD);
-      if (isTransform && !isReducedPrecision(config, conv.element)) {
+      if (isTransform(config) && !isReducedPrecision(config, conv.element)) {
         add(config);
       }
     }
