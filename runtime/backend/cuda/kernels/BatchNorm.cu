@@ -2,7 +2,8 @@
 //
 // Three kernels: sums by chunk of rows, one that joins the chunks, and the
 // normalisation. Values are taken relative to the first row, so that a large
-// mean does not swallow the variance, and summed in double precision.
+// mean does not swallow the variance, and summed in double precision, as far as
+// their own digits reach (`ThreadSums`).
 //
 //===----------------------------------------------------------------------===//
 
