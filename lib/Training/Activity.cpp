@@ -45,16 +45,19 @@ static constexpr int64_t maxIndexedWindow = 127;
 
 void vdnn::addPoolIndices(func::FuncOp function,
                           const DenseSet<Value> &wanted) {
-  for (MaxPoolOp pool :
-       llvm::make_early_inc_range(function.getOps<MaxPoolOp>())) {
+  // All are chosen first: what replaces a pool's result is not in `wanted`.
+  SmallVector<MaxPoolOp> pools;
+  for (MaxPoolOp pool : function.getOps<MaxPoolOp>()) {
     int64_t window = 1;
     for (int64_t size : pool.getKernel()) {
       window *= size;
     }
-    if (pool.getIndex() || window > maxIndexedWindow ||
-        !wanted.contains(pool.getX())) {
-      continue;
+    if (!pool.getIndex() && window <= maxIndexedWindow &&
+        wanted.contains(pool.getX())) {
+      pools.push_back(pool);
     }
+  }
+  for (MaxPoolOp pool : pools) {
     OpBuilder builder(pool);
     auto type = cast<RankedTensorType>(pool.getY().getType());
     auto indexed = builder.create<MaxPoolOp>(
