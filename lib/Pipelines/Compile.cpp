@@ -26,6 +26,7 @@ static LogicalResult makeStep(ModuleOp module, const CompileOptions &options) {
   if (failed(runPasses(module, addCleanup))) {
     return failure();
   }
+  // Before there are gradients: their types follow.
   bool bf16 = options.plan.precision == "bf16";
   if (bf16 && failed(castToBF16(module))) {
     return failure();
