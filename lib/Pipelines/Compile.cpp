@@ -57,8 +57,13 @@ planTransfers(ModuleOp module, const CompileOptions &options) {
   if (failed(planned)) {
     return failure();
   }
+  PlanOptions plan = options.plan;
+  bool paper = options.training && options.training->storage == Storage::Paper;
+  if (paper && plan.inputs == "auto") {
+    plan.inputs = "direct"; // what is compared with the paper copies as it does
+  }
   if (failed(runPasses(module, [&](OpPassManager &manager) {
-        addTransferPasses(manager, options.plan);
+        addTransferPasses(manager, plan);
       }))) {
     return failure();
   }

@@ -94,6 +94,15 @@ public:
   virtual Status record(uint32_t stream, uint32_t event) = 0;
   virtual Status wait(uint32_t stream, uint32_t event) = 0;
 
+  /// Marks the point that a stream has reached, for the host, under a number
+  /// that the caller chooses; a captured step marks it again at each replay.
+  virtual Status mark(uint32_t /*stream*/, uint32_t /*number*/) { return {}; }
+
+  /// Waits until the work queued before the latest mark of that number has
+  /// finished, while other work goes on. A device that cannot tell waits for
+  /// everything.
+  virtual Status awaitMark(uint32_t /*number*/) { return synchronize(); }
+
   /// Waits until all queued work has finished and returns its first error.
   virtual Status synchronize() = 0;
 

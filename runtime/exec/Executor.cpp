@@ -29,6 +29,8 @@ bool isSaved(const schedule::TensorT &tensor) {
   return isPersistent(tensor) && !isConstant(tensor) && !isConverted(tensor);
 }
 
+bool isStaged(const schedule::TensorT &tensor) { return tensor.staging >= 0; }
+
 bool isReserved(const schedule::TensorT &tensor) {
   return tensor.role == Role::Input &&
          (tensor.name == "vdnn.rate" || tensor.name == "vdnn.step" ||
@@ -117,6 +119,15 @@ Status Executor::prepare() {
       !status) {
     return status;
   }
+  for (uint32_t i = 0; i < schedule_.tensors.size(); ++i) {
+    if (isStaged(*schedule_.tensors[i])) {
+      staged_.push_back(i);
+    }
+  }
+  // An input that nobody sets is what the host arena holds, staged or not.
+  if (Status status = enterStaged(); !status) {
+    return status;
+  }
   launches_.resize(schedule_.commands.size());
   for (uint32_t i = 0; i < schedule_.commands.size(); ++i) {
     if (schedule_.commands[i]->kind != CommandKind::Launch) {
@@ -158,17 +169,18 @@ Status Executor::prepareLaunch(uint32_t index) {
                           launch.arguments.workspaceBytes);
 }
 
-Status Executor::steps(uint64_t count) {
+Status Executor::steps(uint64_t count, const std::function<Status()> &beside) {
   if (failed_) {
     return Error{"an earlier step failed and left its values undefined: load "
                  "the plan again"};
   }
-  Status status = runSteps(count);
+  Status status = runSteps(count, beside);
   failed_ = !status;
   return status;
 }
 
-Status Executor::runSteps(uint64_t count) {
+Status Executor::runSteps(uint64_t count,
+                          const std::function<Status()> &beside) {
   for (Observer *observer : observers_) {
     if (Status status = observer->stepBegins(schedule_, *device_); !status) {
       return status;
@@ -182,7 +194,11 @@ Status Executor::runSteps(uint64_t count) {
       return status;
     }
   }
-  if (Status status = device_->synchronize(); !status) {
+  Status status = beside ? runBeside(beside) : Status();
+  if (Status ended = device_->synchronize(); !ended) {
+    return ended;
+  }
+  if (!status) {
     return status;
   }
   for (Observer *observer : observers_) {
@@ -191,6 +207,15 @@ Status Executor::runSteps(uint64_t count) {
     }
   }
   return {};
+}
+
+Status Executor::runBeside(const std::function<Status()> &beside) {
+  for (uint32_t number = 0; number < staged_.size(); ++number) {
+    if (Status status = device_->awaitMark(number); !status) {
+      return status;
+    }
+  }
+  return beside();
 }
 
 /// Queues one step.
@@ -273,8 +298,18 @@ Status Executor::submitCopy(const schedule::CommandT &command) {
     return device_->copyToHost(command.stream, destination.offset,
                                source.offset, source.bytes);
   }
-  return device_->copyToDevice(command.stream, destination.offset,
-                               source.offset, source.bytes);
+  if (Status status = device_->copyToDevice(command.stream, destination.offset,
+                                            source.offset, source.bytes);
+      !status) {
+    return status;
+  }
+  for (uint32_t number = 0; number < staged_.size(); ++number) {
+    if (schedule_.tensors[staged_[number]]->staging ==
+        static_cast<int32_t>(command.reads[0].buffer())) {
+      return device_->mark(command.stream, number);
+    }
+  }
+  return {};
 }
 
 //===--- values -----------------------------------------------------------===//
@@ -290,8 +325,21 @@ std::optional<uint32_t> Executor::find(const std::string &name) const {
 
 std::span<std::byte> Executor::inputBytes(uint32_t tensor) {
   const schedule::TensorT &input = *schedule_.tensors[tensor];
-  return {device_->hostArena() + schedule_.buffers[input.entry]->offset,
+  int32_t buffer = isStaged(input) ? input.staging : input.entry;
+  return {device_->hostArena() + schedule_.buffers[buffer]->offset,
           input.bytes};
+}
+
+Status Executor::enterStaged() {
+  for (uint32_t index : staged_) {
+    const schedule::BufferT &entry =
+        *schedule_.buffers[schedule_.tensors[index]->entry];
+    if (Status status = device_->upload(entry.offset, inputBytes(index));
+        !status) {
+      return status;
+    }
+  }
+  return {};
 }
 
 Status Executor::write(uint32_t index, const HostTensor &value) {
@@ -309,6 +357,12 @@ Status Executor::write(uint32_t index, const HostTensor &value) {
                  elementName(value.element)};
   }
   const schedule::BufferT &buffer = *schedule_.buffers[tensor.entry];
+  if (isStaged(tensor)) {
+    // For the next step, and from there for all that follow.
+    std::span<std::byte> staging = inputBytes(index);
+    fromRowMajor(*tensor.type, value.data, staging);
+    return device_->upload(buffer.offset, staging);
+  }
   if (buffer.arena == schedule::Arena::Host) {
     fromRowMajor(*tensor.type, value.data,
                  {device_->hostArena() + buffer.offset, tensor.bytes});

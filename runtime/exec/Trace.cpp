@@ -72,7 +72,7 @@ private:
   int64_t origin_ = 0;
 };
 
-/// "offload act", "prefetch act", "input x", "output loss".
+/// "offload act", "prefetch act", "input x", "next input x", "output loss".
 std::string copyName(const schedule::ScheduleT &schedule,
                      const schedule::CommandT &command) {
   const schedule::BufferT &source =
@@ -85,6 +85,10 @@ std::string copyName(const schedule::ScheduleT &schedule,
   if (!toHost &&
       tensor.entry == static_cast<int32_t>(command.reads[0].buffer())) {
     return "input " + tensor.name;
+  }
+  if (!toHost &&
+      tensor.staging == static_cast<int32_t>(command.reads[0].buffer())) {
+    return "next input " + tensor.name;
   }
   if (toHost &&
       tensor.exit == static_cast<int32_t>(command.writes[0].buffer())) {

@@ -42,19 +42,23 @@ int64_t RunReport::meanStepNs() const {
          (stepNs.end() - first);
 }
 
-int64_t RunReport::medianStepNs() const {
+static int64_t medianOf(const std::vector<int64_t> &all) {
   constexpr size_t kWarmUp = 3;
-  if (stepNs.empty()) {
+  if (all.empty()) {
     return 0;
   }
-  std::vector<int64_t> times(stepNs.begin() + static_cast<ptrdiff_t>(std::min(
-                                                  kWarmUp, stepNs.size() - 1)),
-                             stepNs.end());
+  std::vector<int64_t> times(
+      all.begin() + static_cast<ptrdiff_t>(std::min(kWarmUp, all.size() - 1)),
+      all.end());
   std::sort(times.begin(), times.end());
   size_t middle = times.size() / 2;
   return times.size() % 2 == 1 ? times[middle]
                                : (times[middle - 1] + times[middle]) / 2;
 }
+
+int64_t RunReport::medianStepNs() const { return medianOf(stepNs); }
+
+int64_t RunReport::medianWallNs() const { return medianOf(wallNs); }
 
 std::string toText(const schedule::ScheduleT &schedule,
                    const RunReport &report) {
@@ -112,6 +116,7 @@ std::string toJson(const schedule::ScheduleT &schedule,
       {"steps", report.stepNs.size()},
       {"mean_step_ns", report.meanStepNs()},
       {"median_step_ns", report.medianStepNs()},
+      {"median_wall_ns", report.medianWallNs()},
       {"step_ns", report.stepNs},
       {"losses", report.losses},
       {"interrupted", report.interrupted}};

@@ -39,6 +39,7 @@ private:
   Status refuseWhatCannotBe() const;
   uint64_t totalSteps() const;
   Status step();
+  void noteStart();
   Status save();
   void say(uint64_t step, bool last);
   std::string line(uint64_t step) const;
@@ -49,6 +50,7 @@ private:
   rt::Progress progress_;
   RunReport report_;
   uint64_t total_ = 0;
+  std::optional<int64_t> started_; ///< when the last step did
   std::optional<OutputFiles> outputs_;
   std::optional<Accuracy> accuracy_;
 };
@@ -185,7 +187,17 @@ Status Run::save() {
   return session_.save(options_.save);
 }
 
+/// Of a step, or of what comes after the last one.
+void Run::noteStart() {
+  int64_t now = session_.executor().device().nowNs();
+  if (started_) {
+    report_.wallNs.push_back(now - *started_);
+  }
+  started_ = now;
+}
+
 Status Run::step() {
+  noteStart();
   uint64_t index = session_.nextStep();
   if (Status status = session_.step(); !status) {
     return status;
@@ -219,6 +231,7 @@ Status Run::steps() {
     }
     say(session_.nextStep(), session_.nextStep() == total_ || interrupted());
   }
+  noteStart();
   progress_.finish();
   report_.interrupted = interrupted();
   report_.deviceBytesInUse = session_.executor().device().memory().usedBytes;

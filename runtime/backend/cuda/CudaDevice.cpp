@@ -288,6 +288,38 @@ Status CudaDevice::wait(uint32_t stream, uint32_t event) {
                        "cudaStreamWaitEvent"));
 }
 
+Status CudaDevice::mark(uint32_t stream, uint32_t number) {
+  VDNN_TRY(check(stream));
+  while (marks_.size() <= number) {
+    marks_.emplace_back();
+  }
+  HostMark &mark = marks_[number];
+  VDNN_TRY(keep(
+      toStatus(cudaLaunchHostFunc(streams_[stream], HostMark::reach, &mark),
+               "cudaLaunchHostFunc")));
+  mark.queue(capturing_);
+  return {};
+}
+
+/// CUDA calls no function of the host after an error, so that must end the wait
+/// too.
+Status CudaDevice::awaitMark(uint32_t number) {
+  VDNN_TRY(error_);
+  if (number >= marks_.size()) {
+    return Error{"mark " + std::to_string(number) +
+                 " is waited for before it is made"};
+  }
+  while (!marks_[number].waitFor(std::chrono::milliseconds(20))) {
+    cudaError_t code = cudaStreamQuery(streams_[0]);
+    if (code == cudaErrorNotReady) {
+      cudaGetLastError(); // No error: the next call must not see it.
+    } else if (code != cudaSuccess) {
+      return synchronize();
+    }
+  }
+  return {};
+}
+
 Status CudaDevice::synchronize() {
   Status status = toStatus(cudaDeviceSynchronize(), "the GPU's work");
   if (status && badLabel_->found) {
@@ -324,7 +356,12 @@ Status CudaDevice::capture(const std::function<Status()> &submit) {
   VDNN_TRY(check(0));
   VDNN_CUDA(
       cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal));
+  for (HostMark &mark : marks_) {
+    mark.beginCapture();
+  }
+  capturing_ = true;
   Status status = forkAndSubmit(submit);
+  capturing_ = false;
   cudaGraph_t graph = nullptr;
   Status ended = toStatus(cudaStreamEndCapture(streams_[0], &graph),
                           "cudaStreamEndCapture");
@@ -343,8 +380,12 @@ Status CudaDevice::replay() {
   if (!graph_) {
     return Error{"no step is captured"};
   }
-  return keep(
-      toStatus(cudaGraphLaunch(graph_, streams_[0]), "cudaGraphLaunch"));
+  VDNN_TRY(
+      keep(toStatus(cudaGraphLaunch(graph_, streams_[0]), "cudaGraphLaunch")));
+  for (HostMark &mark : marks_) {
+    mark.replay();
+  }
+  return {};
 }
 
 //===----------------------------------------------------------------------===//

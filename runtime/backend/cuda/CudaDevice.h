@@ -4,8 +4,10 @@
 #define VDNN_RUNTIME_BACKEND_CUDA_CUDADEVICE_H
 
 #include "runtime/backend/cuda/HostArena.h"
+#include "runtime/backend/cuda/HostMark.h"
 #include "runtime/backend/cuda/Kernel.h"
 
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -41,6 +43,8 @@ public:
                       uint64_t hostOffset, uint64_t bytes) override;
   Status record(uint32_t stream, uint32_t event) override;
   Status wait(uint32_t stream, uint32_t event) override;
+  Status mark(uint32_t stream, uint32_t number) override;
+  Status awaitMark(uint32_t number) override;
   Status synchronize() override;
   uint64_t alignment() const override { return 256; }
   bool canCapture() const override { return true; }
@@ -94,6 +98,8 @@ private:
   std::vector<cudaEvent_t> forks_; ///< of captures: one, then one per stream
   std::unordered_map<uint32_t, Prepared> prepared_;
   cudaGraphExec_t graph_ = nullptr;
+  std::deque<HostMark> marks_; ///< queued work keeps their addresses
+  bool capturing_ = false;
   Status error_;
   bool allocated_ = false;
 };

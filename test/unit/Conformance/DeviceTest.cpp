@@ -142,6 +142,43 @@ TEST_F(DeviceTest, AWaitMeansTheLatestRecordBeforeIt) {
   EXPECT_EQ(seenSecond, 2);
 }
 
+TEST_F(DeviceTest, TheHostWaitsForTheLatestMark) {
+  std::atomic<int> passed = 0;
+  for (int step = 1; step <= 3; ++step) {
+    ok(device->delay(kToDevice, kDelay));
+    ok(device->callback(kToDevice, [&] { ++passed; }));
+    ok(device->mark(kToDevice, 1));
+    ok(device->mark(kCompute, 0));
+    ok(device->awaitMark(1));
+    EXPECT_EQ(passed, step);
+    ok(device->awaitMark(0));
+  }
+  ok(device->synchronize());
+}
+
+TEST_F(DeviceTest, AReplayMarksAgain) {
+  if (!device->canCapture()) {
+    GTEST_SKIP() << "the device captures no step";
+  }
+  ok(device->capture([&] {
+    Status status =
+        device->fill(kCompute, Arena::Device, 0, kBytes, std::byte{0});
+    status = status ? device->delay(kToDevice, kDelay) : status;
+    status =
+        status ? device->copyToDevice(kToDevice, kBytes, 0, kBytes) : status;
+    return status ? device->mark(kToDevice, 0) : status;
+  }));
+  // What the host writes behind the mark comes with the next replay alone.
+  std::fill_n(device->hostArena(), kBytes, std::byte{1});
+  for (int step = 1; step <= 3; ++step) {
+    ok(device->replay());
+    ok(device->awaitMark(0));
+    std::fill_n(device->hostArena(), kBytes, static_cast<std::byte>(step + 1));
+    ok(device->synchronize());
+    EXPECT_EQ(download(kBytes), all(static_cast<std::byte>(step)));
+  }
+}
+
 TEST_F(DeviceTest, FillAndTap) {
   ok(device->fill(kCompute, Arena::Device, 100, 50, std::byte{9}));
   ok(device->fill(kCompute, Arena::Host, 0, 10, std::byte{8}));

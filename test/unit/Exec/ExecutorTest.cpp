@@ -252,6 +252,45 @@ join(std::initializer_list<std::vector<std::string>> parts) {
   return all;
 }
 
+TEST(Executor, StepsBehindTheFirstReadWhatWasStaged) {
+  FakeLog log;
+  std::unique_ptr<Executor> direct = makeExecutor(log, makeToyPlan());
+  std::unique_ptr<Executor> staged = makeExecutor(log, makeStagedToyPlan());
+  uint32_t x = *staged->find("x");
+  for (Executor *executor : {direct.get(), staged.get()}) {
+    ASSERT_TRUE(executor->write(x, floats("x", {4}, {1, 2, 3, 4})).ok());
+  }
+  std::vector<float> next = {5, 6, 7, 8};
+  std::memcpy(staged->inputBytes(x).data(), next.data(), 16);
+  ASSERT_TRUE(staged->steps(2).ok());
+  ASSERT_TRUE(direct->step().ok());
+  ASSERT_TRUE(direct->write(x, floats("x", {4}, next)).ok());
+  ASSERT_TRUE(direct->step().ok());
+  uint32_t w = *staged->find("w");
+  EXPECT_EQ(toDoubles(*staged->read(w), 0, 4),
+            toDoubles(*direct->read(w), 0, 4));
+}
+
+TEST(Executor, RunsBesideAStepOnceItsNextInputsHaveLeft) {
+  FakeLog log;
+  std::unique_ptr<Executor> executor = makeExecutor(log, makeStagedToyPlan());
+  log.calls.clear();
+  ASSERT_TRUE(executor
+                  ->step([&] {
+                    log.calls.push_back("beside");
+                    return Status();
+                  })
+                  .ok());
+  // A device that cannot tell waits for everything.
+  ASSERT_GE(log.calls.size(), 3u);
+  EXPECT_EQ(std::vector<std::string>(log.calls.end() - 3, log.calls.end()),
+            (std::vector<std::string>{"synchronize", "beside", "synchronize"}));
+  Status status = executor->step([] { return Status(Error{"no data"}); });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(), "no data");
+  EXPECT_FALSE(executor->step().ok());
+}
+
 TEST(ExecutorCapture, TheSecondStepIsCapturedAndReplayed) {
   FakeLog log;
   log.captures = true;
