@@ -2,10 +2,13 @@
 
 #include "runtime/backend/cuda/CudaDevice.h"
 
+#include "runtime/backend/cuda/Cupti.h"
+#include "runtime/backend/cuda/Nvml.h"
 #include "runtime/backend/cuda/kernels/Delay.h"
 #include "runtime/support/Format.h"
 
 #include <cstring>
+#include <optional>
 
 namespace vdnn::rt::cuda {
 
@@ -17,6 +20,8 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
         std::string("there is no NVIDIA GPU that can be used: ") +
         cudaGetErrorString(code == cudaSuccess ? cudaErrorNoDevice : code)};
   }
+  // Before anything makes a context.
+  std::optional<uint64_t> before = usedBytes(0);
   VDNN_CUDA(cudaSetDevice(0));
   Result<std::string> json = readDeviceProperties();
   VDNN_TRY(json.status());
@@ -30,6 +35,10 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
   *device->badLabel_ = {};
   VDNN_CUDA(cudaHostGetDevicePointer(&device->context_.badLabel,
                                      device->badLabel_, 0));
+  std::optional<uint64_t> after = usedBytes(0);
+  if (before && after && *after > *before) {
+    device->ownBytes_ = *after - *before;
+  }
   return std::unique_ptr<Device>(std::move(device));
 }
 
@@ -415,6 +424,11 @@ Status CudaDevice::callback(uint32_t stream, std::function<void()> mark) {
   return keep(status);
 }
 
+Result<std::unique_ptr<ActivityTracer>> CudaDevice::traceActivities() {
+  VDNN_TRY(synchronize());
+  return createCuptiTracer();
+}
+
 /// Between two events on the stream.
 Result<int64_t> CudaDevice::measure(uint32_t stream,
                                     const std::function<Status()> &submit) {
@@ -447,7 +461,7 @@ DeviceMemory CudaDevice::memory() const {
   if (cudaMemGetInfo(&free, &total) != cudaSuccess) {
     return {};
   }
-  return {total, total - free};
+  return {total, total - free, ownBytes_};
 }
 
 } // namespace vdnn::rt::cuda

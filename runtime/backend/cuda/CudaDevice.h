@@ -56,6 +56,7 @@ public:
               uint64_t bytes, std::byte value) override;
   Status delay(uint32_t stream, uint64_t nanoseconds) override;
   Status callback(uint32_t stream, std::function<void()> mark) override;
+  Result<std::unique_ptr<ActivityTracer>> traceActivities() override;
   Result<int64_t> measure(uint32_t stream,
                           const std::function<Status()> &submit) override;
   DeviceMemory memory() const override;
@@ -83,6 +84,7 @@ private:
   Status forkAndSubmit(const std::function<Status()> &submit);
 
   const Properties properties_;
+  uint64_t ownBytes_ = 0; ///< see DeviceMemory
   Context context_;
   std::byte *device_ = nullptr;
   uint64_t deviceBytes_ = 0;
