@@ -3,14 +3,15 @@
 #include "runtime/backend/cuda/CudaDevice.h"
 
 #include "runtime/backend/cuda/Cupti.h"
-#include "runtime/backend/cuda/Nvml.h"
 #include "runtime/backend/cuda/kernels/Delay.h"
 #include "runtime/support/Format.h"
 
 #include <cstring>
-#include <optional>
 
 namespace vdnn::rt::cuda {
+
+/// What a context, cuDNN and cuBLAS take before they have run anything.
+static constexpr uint64_t kContextBytes = 600 << 20;
 
 Result<std::unique_ptr<Device>> CudaDevice::create() {
   int count = 0;
@@ -21,7 +22,19 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
         cudaGetErrorString(code == cudaSuccess ? cudaErrorNoDevice : code)};
   }
   // Before anything makes a context.
-  std::optional<uint64_t> before = usedBytes(0);
+  std::optional<GpuMemory> before = gpuMemory(0);
+  Result<std::unique_ptr<Device>> device = open(before);
+  if (!device && before && before->freeBytes < kContextBytes) {
+    return Error{"the GPU has no room for a context and cuDNN: " +
+                 formatBytes(before->freeBytes) +
+                 " are free, they need about " + formatBytes(kContextBytes) +
+                 "; end what else uses it (" + device.message() + ")"};
+  }
+  return device;
+}
+
+Result<std::unique_ptr<Device>>
+CudaDevice::open(const std::optional<GpuMemory> &before) {
   VDNN_CUDA(cudaSetDevice(0));
   Result<std::string> json = readDeviceProperties();
   VDNN_TRY(json.status());
@@ -35,9 +48,9 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
   *device->badLabel_ = {};
   VDNN_CUDA(cudaHostGetDevicePointer(&device->context_.badLabel,
                                      device->badLabel_, 0));
-  std::optional<uint64_t> after = usedBytes(0);
-  if (before && after && *after > *before) {
-    device->ownBytes_ = *after - *before;
+  std::optional<GpuMemory> after = gpuMemory(0);
+  if (before && after && after->usedBytes > before->usedBytes) {
+    device->ownBytes_ = after->usedBytes - before->usedBytes;
   }
   return std::unique_ptr<Device>(std::move(device));
 }

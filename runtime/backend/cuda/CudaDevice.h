@@ -5,8 +5,10 @@
 
 #include "runtime/backend/cuda/HostArena.h"
 #include "runtime/backend/cuda/Kernel.h"
+#include "runtime/backend/cuda/Nvml.h"
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -62,6 +64,10 @@ public:
   DeviceMemory memory() const override;
 
 private:
+  /// `before`: the GPU's memory without a context of this process.
+  static Result<std::unique_ptr<Device>>
+  open(const std::optional<GpuMemory> &before);
+
   explicit CudaDevice(Properties properties)
       : properties_(std::move(properties)) {}
 

@@ -47,7 +47,7 @@ struct Nvml {
 
 } // namespace
 
-std::optional<uint64_t> usedBytes(int device) {
+std::optional<GpuMemory> gpuMemory(int device) {
   static const Nvml nvml;
   char busId[32];
   if (!nvml.complete() ||
@@ -60,7 +60,10 @@ std::optional<uint64_t> usedBytes(int device) {
   bool known = nvml.handleByBusId(busId, &handle) == 0 &&
                nvml.memoryInfo(handle, &memory) == 0;
   nvml.shutdown();
-  return known ? std::optional<uint64_t>(memory.used) : std::nullopt;
+  if (!known) {
+    return std::nullopt;
+  }
+  return GpuMemory{memory.free, memory.used};
 }
 
 } // namespace vdnn::rt::cuda

@@ -8,9 +8,14 @@
 
 namespace vdnn::rt::cuda {
 
-/// What is used of the memory of a device of the CUDA runtime, whoever uses it.
-/// Nothing where the driver's library does not say.
-std::optional<uint64_t> usedBytes(int device);
+struct GpuMemory {
+  uint64_t freeBytes = 0;
+  uint64_t usedBytes = 0;
+};
+
+/// Of a device of the CUDA runtime, whoever uses it. Nothing where the driver's
+/// library does not say.
+std::optional<GpuMemory> gpuMemory(int device);
 
 } // namespace vdnn::rt::cuda
 
