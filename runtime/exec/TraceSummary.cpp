@@ -61,12 +61,10 @@ void assignCommands(std::span<const Activity> known,
   for (Kind kind : {Kind::Work, Kind::CopyToHost, Kind::CopyToDevice}) {
     std::vector<const Activity *> from = ofKind<const Activity>(known, kind);
     std::vector<Activity *> to = ofKind<Activity>(activities, kind);
-    bool same = std::equal(from.begin(), from.end(), to.begin(), to.end(),
-                           [](const Activity *a, const Activity *b) {
-                             return a->name == b->name;
-                           });
-    for (size_t i = 0; same && i < to.size(); ++i) {
-      to[i]->command = from[i]->command;
+    for (size_t i = 0; from.size() == to.size() && i < to.size(); ++i) {
+      if (from[i]->name == to[i]->name) {
+        to[i]->command = from[i]->command;
+      }
     }
   }
 }

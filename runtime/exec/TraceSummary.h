@@ -58,7 +58,8 @@ TraceSummary summarize(const schedule::ScheduleT &schedule,
 /// Gives activities of a step the commands of another step of the same plan
 /// whose activities have some. Kernels, and copies of either direction, run one
 /// after the other in the order of submission: the same place is the same
-/// command. Where number or names differ they keep none.
+/// command. Where the number differs, none gets one; nor does one whose name
+/// differs.
 void assignCommands(std::span<const Activity> known,
                     std::vector<Activity> &activities);
 

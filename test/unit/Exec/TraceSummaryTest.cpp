@@ -152,15 +152,18 @@ TEST(AssignCommandsTest, ByOrderWithinEachKind) {
 
 TEST(AssignCommandsTest, NotWhereNamesOrNumbersDiffer) {
   std::vector<Activity> known = {{Kind::Work, 2, 0, 5, false, "a"},
+                                 {Kind::Work, 4, 6, 7, false, "b"},
                                  {Kind::CopyToHost, 3, 1, 9, false, ""}};
   std::vector<Activity> replayed = {
-      {Kind::Work, Activity::kNoCommand, 100, 105, true, "b"},
+      {Kind::Work, Activity::kNoCommand, 100, 105, true, "other"},
+      {Kind::Work, Activity::kNoCommand, 106, 107, true, "b"},
       {Kind::CopyToHost, Activity::kNoCommand, 130, 139, true, ""},
       {Kind::CopyToHost, Activity::kNoCommand, 140, 149, true, ""}};
   assignCommands(known, replayed);
-  for (const Activity &activity : replayed) {
-    EXPECT_EQ(activity.command, Activity::kNoCommand);
-  }
+  EXPECT_EQ(replayed[0].command, Activity::kNoCommand);
+  EXPECT_EQ(replayed[1].command, 4u);
+  EXPECT_EQ(replayed[2].command, Activity::kNoCommand);
+  EXPECT_EQ(replayed[3].command, Activity::kNoCommand);
 }
 
 } // namespace
