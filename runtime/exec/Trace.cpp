@@ -52,6 +52,27 @@ private:
   std::string note_;
 };
 
+/// "offload act", "prefetch act", "input x", "output loss".
+std::string copyName(const schedule::ScheduleT &schedule,
+                     const schedule::CommandT &command) {
+  const schedule::BufferT &source =
+      *schedule.buffers[command.reads[0].buffer()];
+  bool toHost = source.arena == schedule::Arena::Device;
+  if (source.tensor < 0) {
+    return (toHost ? "offload " : "prefetch ") + source.name;
+  }
+  const schedule::TensorT &tensor = *schedule.tensors[source.tensor];
+  if (!toHost &&
+      tensor.entry == static_cast<int32_t>(command.reads[0].buffer())) {
+    return "input " + tensor.name;
+  }
+  if (toHost &&
+      tensor.exit == static_cast<int32_t>(command.writes[0].buffer())) {
+    return "output " + tensor.name;
+  }
+  return (toHost ? "offload " : "prefetch ") + tensor.name;
+}
+
 Status TraceRecorderImpl::stepBegins(const schedule::ScheduleT &,
                                      Device &device) {
   if (step_ == 0) {
@@ -131,27 +152,6 @@ Status TraceRecorderImpl::stepEnds(const schedule::ScheduleT &schedule,
     tracer_.reset();
   }
   return {};
-}
-
-/// "offload act", "prefetch act", "input x", "output loss".
-std::string copyName(const schedule::ScheduleT &schedule,
-                     const schedule::CommandT &command) {
-  const schedule::BufferT &source =
-      *schedule.buffers[command.reads[0].buffer()];
-  bool toHost = source.arena == schedule::Arena::Device;
-  if (source.tensor < 0) {
-    return (toHost ? "offload " : "prefetch ") + source.name;
-  }
-  const schedule::TensorT &tensor = *schedule.tensors[source.tensor];
-  if (!toHost &&
-      tensor.entry == static_cast<int32_t>(command.reads[0].buffer())) {
-    return "input " + tensor.name;
-  }
-  if (toHost &&
-      tensor.exit == static_cast<int32_t>(command.writes[0].buffer())) {
-    return "output " + tensor.name;
-  }
-  return (toHost ? "offload " : "prefetch ") + tensor.name;
 }
 
 /// Where what belongs to no command is shown: the first stream of its kind.

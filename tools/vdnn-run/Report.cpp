@@ -33,29 +33,6 @@ PlanFacts factsOf(const schedule::ScheduleT &schedule) {
   return facts;
 }
 
-int64_t RunReport::meanStepNs() const {
-  if (stepNs.empty()) {
-    return 0;
-  }
-  auto first = stepNs.begin() + (stepNs.size() > 1 ? 1 : 0);
-  return std::accumulate(first, stepNs.end(), int64_t{0}) /
-         (stepNs.end() - first);
-}
-
-int64_t RunReport::medianStepNs() const {
-  constexpr size_t kWarmUp = 3;
-  if (stepNs.empty()) {
-    return 0;
-  }
-  std::vector<int64_t> times(stepNs.begin() + static_cast<ptrdiff_t>(std::min(
-                                                  kWarmUp, stepNs.size() - 1)),
-                             stepNs.end());
-  std::sort(times.begin(), times.end());
-  size_t middle = times.size() / 2;
-  return times.size() % 2 == 1 ? times[middle]
-                               : (times[middle - 1] + times[middle]) / 2;
-}
-
 /// How much of the copies lies under kernels.
 static std::string hiddenText(const RunReport &report) {
   std::string text;
@@ -111,6 +88,29 @@ static std::string costsText(const RunReport &report) {
   return costs.size() <= kRows
              ? text
              : text + format("           and %zu more\n", costs.size() - kRows);
+}
+
+int64_t RunReport::meanStepNs() const {
+  if (stepNs.empty()) {
+    return 0;
+  }
+  auto first = stepNs.begin() + (stepNs.size() > 1 ? 1 : 0);
+  return std::accumulate(first, stepNs.end(), int64_t{0}) /
+         (stepNs.end() - first);
+}
+
+int64_t RunReport::medianStepNs() const {
+  constexpr size_t kWarmUp = 3;
+  if (stepNs.empty()) {
+    return 0;
+  }
+  std::vector<int64_t> times(stepNs.begin() + static_cast<ptrdiff_t>(std::min(
+                                                  kWarmUp, stepNs.size() - 1)),
+                             stepNs.end());
+  std::sort(times.begin(), times.end());
+  size_t middle = times.size() / 2;
+  return times.size() % 2 == 1 ? times[middle]
+                               : (times[middle - 1] + times[middle]) / 2;
 }
 
 std::string toText(const schedule::ScheduleT &schedule,
