@@ -5,7 +5,9 @@
 #include "runtime/exec/Layout.h"
 #include "runtime/support/Format.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace vdnn::rt {
 
@@ -108,7 +110,38 @@ Executor::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device) {
   return executor;
 }
 
+/// Refuses before anything runs what would run out of memory on the way: the
+/// libraries take theirs as their kernels are first used.
+static Status checkRoom(const schedule::ScheduleT &schedule,
+                        const DeviceMemory &memory) {
+  if (memory.totalBytes == 0 || memory.ownBytes == 0) {
+    return {};
+  }
+  auto number = [](uint64_t bytes) {
+    return format("%llu bytes (", static_cast<unsigned long long>(bytes)) +
+           formatBytes(bytes) + ")";
+  };
+  uint64_t own = std::min(memory.ownBytes, schedule.overhead_bytes);
+  uint64_t libraries = schedule.overhead_bytes - own;
+  uint64_t free =
+      memory.totalBytes - std::min(memory.usedBytes, memory.totalBytes);
+  if (libraries <= free && schedule.device_arena <= free - libraries) {
+    return {};
+  }
+  return Error{
+      "the plan does not fit on the device as it is: the arena takes " +
+      number(schedule.device_arena) + ", libraries " + number(libraries) +
+      " beside what this process holds already, and " + number(free) + " of " +
+      formatBytes(memory.totalBytes) +
+      " are free; end what else uses the device, or plan with a --budget of at "
+      "most " +
+      std::to_string(free + own)};
+}
+
 Status Executor::prepare() {
+  if (Status status = checkRoom(schedule_, device_->memory()); !status) {
+    return status;
+  }
   std::vector<schedule::StreamT> streams;
   for (const auto &stream : schedule_.streams) {
     streams.push_back(*stream);
@@ -220,7 +253,9 @@ Status Executor::runBeside(const std::function<Status()> &beside) {
 
 /// Queues one step.
 Status Executor::runStep() {
-  bool captures = capture_ && observers_.empty() && device_->canCapture();
+  bool captures = capture_ && device_->canCapture() &&
+                  std::none_of(observers_.begin(), observers_.end(),
+                               std::mem_fn(&Observer::seesCommands));
   if (!captures || !warm_) {
     warm_ = true;
     return submitStep();
@@ -250,6 +285,9 @@ Status Executor::submitStep() {
 Status Executor::submit(uint32_t index) {
   const schedule::CommandT &command = *schedule_.commands[index];
   for (Observer *observer : observers_) {
+    if (!observer->seesCommands()) {
+      continue;
+    }
     if (Status status = observer->before(schedule_, *device_, index); !status) {
       return status;
     }
@@ -277,6 +315,9 @@ Status Executor::submit(uint32_t index) {
         status.message()};
   }
   for (Observer *observer : observers_) {
+    if (!observer->seesCommands()) {
+      continue;
+    }
     if (Status result = observer->after(schedule_, *device_, index); !result) {
       return result;
     }

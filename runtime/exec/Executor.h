@@ -40,7 +40,7 @@ public:
   void observe(Observer &observer) { observers_.push_back(&observer); }
 
   /// Whether steps after the first are captured and replayed, where the device
-  /// can do that and nobody observes. On from the start.
+  /// can do that and no observer sees commands. On from the start.
   void setCapture(bool capture) { capture_ = capture; }
 
   /// Submits one step and waits for its end. After an error nothing more can be

@@ -98,6 +98,9 @@ public:
   /// compute the same bits. Atomic.
   Status save(const std::string &path);
 
+  /// What was recorded; only with `trace`.
+  const TraceRecorder *trace() const { return trace_; }
+
   /// Writes what was recorded; only with `trace`.
   Status writeTrace(const std::string &path) const;
 

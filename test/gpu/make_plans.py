@@ -3,14 +3,15 @@
 
     make_plans.py --output DIR [group ...]
 
-Groups (default: all): digits, gradients and bits are for the stage train, time is for the stage time. Each writes its plans and GROUP.json, which
-says what they are. With measured times the plans of time are made again once they were profiled where the GPU is:
+Groups (default: all): digits, gradients and bits are for the stage train, bits for trace too, time for the stage time, budget and errors for those of
+their names (errors takes digits too). Each writes its plans and GROUP.json, which says what they are. With measured times the plans of time are made again once they were profiled where the GPU is:
 
     vdnn-profile DIR/resnet50-b256-tf32-none.vdnn -o resnet50.json
     make_plans.py --output DIR --profile resnet50.json -- time
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -93,6 +94,42 @@ class Maker:
                 plans.append({"plan": plan, "what": f"{network}, batch 32, {policy}"})
         self.write("bits", plans)
 
+    def budget(self):
+        profile = self.merged_profile()
+        result = []
+        for network in ("digits", *self.networks(["resnet50"])):
+            how = (f"--batch={64 if network == 'digits' else 32}", *TRAINING, "--policy=all")
+            _, least = self.plan(f"{network}-free", network, *how, profile=profile)
+            for path in self.output.glob(f"{network}-free.*"):
+                path.unlink()
+            plan, summary = self.plan(f"{network}-budget", network, *how, f"--budget={least['device_bytes']}", profile=profile)
+            result.append({"plan": plan, "budget": least["device_bytes"], "device_arena": summary["device_arena"]})
+        self.write("budget", result)
+
+    def errors(self):
+        """A plan that is good, and some that differ from it in what no machine has."""
+        plan, summary = self.plan("digits-good", "digits", *digits_runs.STEP, "--policy=all", profile=self.merged_profile())
+        good = self.output / "good.mlir"
+        self.tools.plan(self.options.models / "digits.onnx", good, *digits_runs.STEP, "--policy=all", f"--device={self.options.device}")
+        text = good.read_text()
+        fingerprint = re.search(r'target_fingerprint = "([^"]*)"', text)[1]
+        last = max(re.finditer(r"host at (\d+) bytes (\d+)", text), key=lambda match: int(match[1]))
+        far = 1 << 44
+        edits = {"cudnn": (fingerprint, re.sub(r"^cudnn [0-9.]+", "cudnn 9.1.2", fingerprint)),
+                 "gpu": (fingerprint, re.sub(r"[^;]*$", " Imaginary GPU, 1 multiprocessors", fingerprint)),
+                 "host": (last[0], f"host at {far} bytes {last[2]}")}
+        result = {"plan": plan, "device_arena": summary["device_arena"], "overhead": summary["overhead_bytes"]}
+        for name, (old, new) in edits.items():
+            source = self.output / f"errors-{name}.mlir"
+            source.write_text(re.sub(r"host_arena = \d+", f"host_arena = {far + int(last[2])}", text.replace(old, new)) if name == "host"
+                              else text.replace(old, new))
+            result[name] = f"errors-{name}.vdnn"
+            self.tools.run("vdnn-opt", source, "-o", self.output / result[name])
+            source.unlink()
+        for path in self.output.glob("good.*"):
+            path.unlink()
+        self.write("errors", result)
+
     def time(self):
         profile = self.merged_profile()
         available = set(self.networks(dict.fromkeys(network for network, *_ in TIMED)))
@@ -126,7 +163,7 @@ class Maker:
         return path
 
 
-GROUPS = ("digits", "gradients", "bits", "time")
+GROUPS = ("digits", "gradients", "bits", "budget", "errors", "time")
 
 
 def main():

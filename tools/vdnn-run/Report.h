@@ -3,6 +3,7 @@
 #ifndef VDNN_TOOLS_VDNNRUN_REPORT_H
 #define VDNN_TOOLS_VDNNRUN_REPORT_H
 
+#include "runtime/exec/TraceSummary.h"
 #include "runtime/schedule/Schedule.h"
 
 #include <optional>
@@ -39,6 +40,11 @@ struct RunReport {
   bool interrupted = false;
   /// Of the whole device, whoever uses it, after the last step; 0: not known.
   uint64_t deviceBytesInUse = 0;
+  rt::TraceSummary trace; ///< of the plan's own prediction where none was taken
+  bool traced = false;
+
+  /// Whether `trace` holds times of a device.
+  bool measures() const { return traced && !simulated; }
 
   /// Mean time of a step, without the first one, which warms caches up; 0 where
   /// none was run.

@@ -8,6 +8,7 @@
 
 #include "runtime/exec/Open.h"
 #include "runtime/exec/files/Safetensors.h"
+#include "runtime/sim/SimDevice.h"
 #include "runtime/support/Format.h"
 #include "runtime/support/Progress.h"
 
@@ -41,6 +42,7 @@ private:
   Status step();
   void noteStart();
   Status save();
+  void summarizeTimes();
   void say(uint64_t step, bool last);
   std::string line(uint64_t step) const;
 
@@ -280,7 +282,12 @@ Status Run::finish() {
     if (Status status = session_.writeTrace(options_.trace); !status) {
       return status;
     }
+    if (const std::string &note = session_.trace()->note(); !note.empty()) {
+      progress_.print("note: the GPU's own times are not in the trace: " +
+                      note);
+    }
   }
+  summarizeTimes();
   if (accuracy_) {
     report_.right = accuracy_->right();
     report_.labelled = accuracy_->total();
@@ -290,6 +297,18 @@ Status Run::finish() {
           .c_str(),
       stdout);
   return {};
+}
+
+/// Measured times where there is a trace, else the plan's own.
+void Run::summarizeTimes() {
+  report_.traced = session_.trace() != nullptr;
+  if (report_.traced) {
+    report_.trace = rt::summarize(schedule_, session_.trace()->slices());
+    return;
+  }
+  rt::Timeline timeline = rt::predictTimeline(schedule_);
+  report_.trace = rt::summarize(
+      schedule_, rt::slicesOf(schedule_, timeline.startNs, timeline.endNs));
 }
 
 } // namespace

@@ -2,12 +2,16 @@
 
 #include "runtime/backend/cuda/CudaDevice.h"
 
+#include "runtime/backend/cuda/Cupti.h"
 #include "runtime/backend/cuda/kernels/Delay.h"
 #include "runtime/support/Format.h"
 
 #include <cstring>
 
 namespace vdnn::rt::cuda {
+
+/// What a context, cuDNN and cuBLAS take before they have run anything.
+static constexpr uint64_t kContextBytes = 600 << 20;
 
 Result<std::unique_ptr<Device>> CudaDevice::create() {
   int count = 0;
@@ -17,6 +21,20 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
         std::string("there is no NVIDIA GPU that can be used: ") +
         cudaGetErrorString(code == cudaSuccess ? cudaErrorNoDevice : code)};
   }
+  // Before anything makes a context.
+  std::optional<GpuMemory> before = gpuMemory(0);
+  Result<std::unique_ptr<Device>> device = open(before);
+  if (!device && before && before->freeBytes < kContextBytes) {
+    return Error{"the GPU has no room for a context and cuDNN: " +
+                 formatBytes(before->freeBytes) +
+                 " are free, they need about " + formatBytes(kContextBytes) +
+                 "; end what else uses it (" + device.message() + ")"};
+  }
+  return device;
+}
+
+Result<std::unique_ptr<Device>>
+CudaDevice::open(const std::optional<GpuMemory> &before) {
   VDNN_CUDA(cudaSetDevice(0));
   Result<std::string> json = readDeviceProperties();
   VDNN_TRY(json.status());
@@ -30,6 +48,10 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
   *device->badLabel_ = {};
   VDNN_CUDA(cudaHostGetDevicePointer(&device->context_.badLabel,
                                      device->badLabel_, 0));
+  std::optional<GpuMemory> after = gpuMemory(0);
+  if (before && after && after->usedBytes > before->usedBytes) {
+    device->ownBytes_ = after->usedBytes - before->usedBytes;
+  }
   return std::unique_ptr<Device>(std::move(device));
 }
 
@@ -459,6 +481,11 @@ Status CudaDevice::callback(uint32_t stream, std::function<void()> mark) {
   return keep(status);
 }
 
+Result<std::unique_ptr<ActivityTracer>> CudaDevice::traceActivities() {
+  VDNN_TRY(synchronize());
+  return createCuptiTracer();
+}
+
 /// Between two events on the stream.
 Result<int64_t> CudaDevice::measure(uint32_t stream,
                                     const std::function<Status()> &submit) {
@@ -491,7 +518,7 @@ DeviceMemory CudaDevice::memory() const {
   if (cudaMemGetInfo(&free, &total) != cudaSuccess) {
     return {};
   }
-  return {total, total - free};
+  return {total, total - free, ownBytes_};
 }
 
 } // namespace vdnn::rt::cuda

@@ -6,9 +6,11 @@
 #include "runtime/backend/cuda/HostArena.h"
 #include "runtime/backend/cuda/HostMark.h"
 #include "runtime/backend/cuda/Kernel.h"
+#include "runtime/backend/cuda/Nvml.h"
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -60,11 +62,16 @@ public:
               uint64_t bytes, std::byte value) override;
   Status delay(uint32_t stream, uint64_t nanoseconds) override;
   Status callback(uint32_t stream, std::function<void()> mark) override;
+  Result<std::unique_ptr<ActivityTracer>> traceActivities() override;
   Result<int64_t> measure(uint32_t stream,
                           const std::function<Status()> &submit) override;
   DeviceMemory memory() const override;
 
 private:
+  /// `before`: the GPU's memory without a context of this process.
+  static Result<std::unique_ptr<Device>>
+  open(const std::optional<GpuMemory> &before);
+
   explicit CudaDevice(Properties properties)
       : properties_(std::move(properties)) {}
 
@@ -87,6 +94,7 @@ private:
   Status forkAndSubmit(const std::function<Status()> &submit);
 
   const Properties properties_;
+  uint64_t ownBytes_ = 0; ///< see DeviceMemory
   Context context_;
   std::byte *device_ = nullptr;
   uint64_t deviceBytes_ = 0;

@@ -258,4 +258,86 @@ TEST_F(DeviceTest, DestructionFinishesQueuedWork) {
   EXPECT_EQ(count, 1);
 }
 
+// Where a device has a tracer, every activity bears the command that it was
+// submitted for, also when streams run beside each other; what is replayed
+// bears none.
+TEST_F(DeviceTest, ActivitiesBearTheirCommands) {
+  Result<std::unique_ptr<ActivityTracer>> tracer = device->traceActivities();
+  if (!tracer) {
+    GTEST_SKIP() << tracer.message();
+  }
+  if (!*tracer) {
+    GTEST_SKIP() << "the device has no tracer of its own";
+  }
+  using Kind = Activity::Kind;
+  auto submit = [this](const std::function<void(uint32_t)> &enter,
+                       const std::function<void()> &leave) {
+    enter(7);
+    ok(device->delay(kCompute, kDelay));
+    leave();
+    enter(3);
+    ok(device->copyToHost(kToHost, 0, 0, kBytes));
+    leave();
+    enter(5);
+    ok(device->copyToDevice(kToDevice, 2 * kBytes, kBytes, kBytes));
+    leave();
+    enter(9);
+    ok(device->fill(kCompute, Arena::Device, 3 * kBytes, kBytes, std::byte{1}));
+    leave();
+  };
+  auto enter = [&](uint32_t command) { ok((*tracer)->enter(command)); };
+  auto leave = [&] { ok((*tracer)->leave()); };
+  auto take = [&] {
+    ok(device->synchronize());
+    Result<std::vector<Activity>> taken = (*tracer)->take();
+    EXPECT_TRUE(taken.ok()) << taken.message();
+    return taken.ok() ? *taken : std::vector<Activity>();
+  };
+  for (int step = 0; step < 2; ++step) {
+    submit(enter, leave);
+    std::vector<Activity> activities = take();
+    ASSERT_EQ(activities.size(), 4u);
+    for (const Activity &activity : activities) {
+      EXPECT_GE(activity.endNs, activity.startNs);
+      EXPECT_FALSE(activity.replayed);
+      switch (activity.command) {
+      case 7:
+        EXPECT_GE(activity.endNs - activity.startNs,
+                  static_cast<int64_t>(kDelay) * 9 / 10);
+        [[fallthrough]];
+      case 9:
+        EXPECT_EQ(activity.kind, Kind::Work);
+        EXPECT_NE(activity.name, "");
+        break;
+      case 3:
+        EXPECT_EQ(activity.kind, Kind::CopyToHost);
+        break;
+      default:
+        EXPECT_EQ(activity.command, 5u);
+        EXPECT_EQ(activity.kind, Kind::CopyToDevice);
+      }
+    }
+  }
+  EXPECT_TRUE(take().empty());
+  if (device->canCapture()) {
+    ok(device->capture([&]() -> Status {
+      submit([](uint32_t) {}, [] {});
+      return {};
+    }));
+    ok(device->replay());
+    std::vector<Activity> activities = take();
+    EXPECT_EQ(activities.size(), 4u);
+    for (const Activity &activity : activities) {
+      EXPECT_TRUE(activity.replayed) << activity.name;
+      EXPECT_EQ(activity.command, Activity::kNoCommand);
+    }
+  }
+  // A second one, when the first is gone.
+  tracer->reset();
+  tracer = device->traceActivities();
+  ASSERT_TRUE(tracer.ok()) << tracer.message();
+  submit(enter, leave);
+  EXPECT_EQ(take().size(), 4u);
+}
+
 } // namespace vdnn::rt::conformance

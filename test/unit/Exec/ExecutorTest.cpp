@@ -386,4 +386,39 @@ TEST(ExecutorCapture, ReportsAnErrorOfTheReplayedWork) {
   EXPECT_EQ(status.message(), "the kernel failed");
 }
 
+// The arena and what libraries still take have to be free; what this process
+// holds already is part of the overhead.
+TEST(ExecutorRoomTest, APlanThatDoesNotFitIsRefusedBeforeAnythingIsTaken) {
+  schedule::ScheduleT plan = makeToyPlan();
+  plan.overhead_bytes = 1000;
+  uint64_t needed = plan.device_arena + 1000 - 600;
+  for (uint64_t missing : {0, 1}) {
+    FakeLog log;
+    log.memory = {50000, 50000 - (needed - missing), 600};
+    Result<std::unique_ptr<Executor>> created =
+        Executor::create(plan, createFakeDevice(log));
+    EXPECT_EQ(created.ok(), missing == 0);
+    if (missing == 1) {
+      ASSERT_FALSE(created.ok());
+      EXPECT_TRUE(log.calls.empty());
+      for (const std::string &part :
+           {"the arena takes " + std::to_string(plan.device_arena) + " bytes",
+            std::string("libraries 400 bytes"),
+            std::to_string(needed - 1) + " bytes",
+            "--budget of at most " + std::to_string(needed - 1 + 600)}) {
+        EXPECT_NE(created.message().find(part), std::string::npos)
+            << created.message();
+      }
+    }
+  }
+}
+
+TEST(ExecutorRoomTest, WithoutAMeasureTheDeviceDecides) {
+  schedule::ScheduleT plan = makeToyPlan();
+  plan.overhead_bytes = 1000;
+  FakeLog log;
+  log.memory = {50000, 50000, 0};
+  EXPECT_TRUE(Executor::create(plan, createFakeDevice(log)).ok());
+}
+
 } // namespace
