@@ -16,10 +16,6 @@ bool isPersistent(const schedule::TensorT &tensor) {
   return tensor.role == Role::Parameter || tensor.role == Role::State;
 }
 
-bool isConstant(const schedule::TensorT &tensor) {
-  return tensor.role == Role::State && tensor.name.starts_with("constant.");
-}
-
 bool isConverted(const schedule::TensorT &tensor) {
   return isPersistent(tensor) && tensor.initial &&
          tensor.initial->kind == schedule::InitialKind::Converted;
@@ -27,6 +23,10 @@ bool isConverted(const schedule::TensorT &tensor) {
 
 bool isSaved(const schedule::TensorT &tensor) {
   return isPersistent(tensor) && !isConstant(tensor) && !isConverted(tensor);
+}
+
+bool isConstant(const schedule::TensorT &tensor) {
+  return tensor.role == Role::State && tensor.name.starts_with("constant.");
 }
 
 bool isReserved(const schedule::TensorT &tensor) {
