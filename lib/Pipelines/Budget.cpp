@@ -32,9 +32,12 @@ static std::vector<Alternative> findAlternatives(const LoweredStep &lowered,
                                                  planning::Problem choices,
                                                  const PlanOptions &options) {
   std::vector<Alternative> found;
-  // Those that were asked for stay; others have given way already.
+  // Those that were asked for stay; others have given way already. Arguments
+  // have the same numbers before and after planning.
   for (size_t id = 0; id < choices.tensors.size(); ++id) {
-    choices.tensors[id].staged = lowered.planned.problem.tensors[id].staged;
+    if (choices.tensors[id].kind == planning::TensorKind::Input) {
+      choices.tensors[id].staged = lowered.planned.problem.tensors[id].staged;
+    }
   }
   for (const planning::Policy *policy : planning::policies()) {
     for (auto preference : {planning::KernelPreference::Performance,

@@ -18,10 +18,6 @@ bool isPersistent(const schedule::TensorT &tensor) {
   return tensor.role == Role::Parameter || tensor.role == Role::State;
 }
 
-bool isConstant(const schedule::TensorT &tensor) {
-  return tensor.role == Role::State && tensor.name.starts_with("constant.");
-}
-
 bool isConverted(const schedule::TensorT &tensor) {
   return isPersistent(tensor) && tensor.initial &&
          tensor.initial->kind == schedule::InitialKind::Converted;
@@ -32,6 +28,10 @@ bool isSaved(const schedule::TensorT &tensor) {
 }
 
 bool isStaged(const schedule::TensorT &tensor) { return tensor.staging >= 0; }
+
+bool isConstant(const schedule::TensorT &tensor) {
+  return tensor.role == Role::State && tensor.name.starts_with("constant.");
+}
 
 bool isReserved(const schedule::TensorT &tensor) {
   return tensor.role == Role::Input &&

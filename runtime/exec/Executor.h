@@ -115,10 +115,6 @@ bool isTraining(const schedule::ScheduleT &schedule);
 /// Parameters and states: what lives from step to step.
 bool isPersistent(const schedule::TensorT &tensor);
 
-/// A constant of the model: a state that belongs to the plan, not to a
-/// checkpoint.
-bool isConstant(const schedule::TensorT &tensor);
-
 /// A state that starts as another tensor's value in another element type: it
 /// follows from that tensor, so that no file holds it.
 bool isConverted(const schedule::TensorT &tensor);
@@ -129,6 +125,10 @@ bool isSaved(const schedule::TensorT &tensor);
 
 /// An input of which the next step's value is copied in while a step runs.
 bool isStaged(const schedule::TensorT &tensor);
+
+/// A constant of the model: a state that belongs to the plan, not to a
+/// checkpoint.
+bool isConstant(const schedule::TensorT &tensor);
 
 /// An input that the runtime feeds itself: `vdnn.rate`, `vdnn.step`,
 /// `vdnn.seed`.

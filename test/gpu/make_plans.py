@@ -25,8 +25,9 @@ from decision_names import decision_names  # noqa: E402
 GRADIENTS = {"resnet50": 8, "vgg16": 2, "alexnet": 4, "googlenet": 4, "overfeat": 2}
 TRAINING = ("--loss=cross_entropy", "--momentum=0.9", "--weight-decay=1e-4")
 # Network, batch, precision, policy.
-TIMED = (("resnet50", 256, "tf32", "none"), ("resnet50", 256, "fp32", "none"), ("vgg16", 256, "tf32", "none"), ("vgg16", 256, "fp32", "none"),
-         ("vgg16", 256, "fp32", "all"), ("vgg16", 256, "fp32", "conv"), ("alexnet", 512, "tf32", "none"), ("googlenet", 256, "tf32", "none"))
+TIMED = (("resnet50", 256, "bf16", "none"), ("resnet50", 256, "tf32", "none"), ("vgg16", 256, "bf16", "none"), ("vgg16", 256, "tf32", "none"),
+         ("vgg16", 256, "fp32", "none"), ("vgg16", 256, "fp32", "all"), ("vgg16", 256, "fp32", "conv"), ("googlenet", 256, "bf16", "none"),
+         ("googlenet", 256, "tf32", "none"), ("alexnet", 512, "bf16", "none"), ("alexnet", 512, "tf32", "none"))
 
 
 class Maker:
@@ -80,7 +81,7 @@ class Maker:
         result = []
         for network in self.networks(GRADIENTS):
             relus, pools = decision_names(self.options.models / f"{network}.onnx")
-            for precision in ("fp32", "tf32") if self.options.device == "cuda" else ("fp32",):
+            for precision in ("fp32", "tf32", "bf16") if self.options.device == "cuda" else ("fp32",):
                 plan, _ = self.plan(f"{network}-gradients-{precision}", network, f"--batch={GRADIENTS[network]}", *steps.STEP, precision=precision)
                 result.append({"plan": plan, "network": network, "batch": GRADIENTS[network], "precision": precision, "relus": relus,
                                "pools": pools})
@@ -140,7 +141,7 @@ class Maker:
             batch = self.options.batch or batch
             name = f"{network}-b{batch}-{precision}-{policy}"
             plan, _ = self.plan(name, network, f"--batch={batch}", *TRAINING, f"--policy={policy}", precision=precision, profile=profile)
-            result.append({"plan": plan, "name": name, "network": network, "batch": batch, "precision": precision})
+            result.append({"plan": plan, "name": name, "network": network, "batch": batch, "precision": precision, "policy": policy})
         self.write("time", result)
 
     def merged_profile(self):
