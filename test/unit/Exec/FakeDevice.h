@@ -29,7 +29,7 @@ struct FakeLog {
   bool traces = false;
   std::string traceError;
   bool failTake = false; ///< the tracer loses what it noted
-  int64_t clockNs = 0; ///< advanced by 10 at each call
+  int64_t clockNs = 0;   ///< advanced by 10 at each call
 };
 
 /// Does everything at once, in the order of submission, which is one of the
