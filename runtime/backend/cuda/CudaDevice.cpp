@@ -4,8 +4,6 @@
 
 #include "runtime/support/Format.h"
 
-#include <cstring>
-
 namespace vdnn::rt::cuda {
 
 /// What a context, cuDNN and cuBLAS take before they have run anything.

@@ -8,6 +8,8 @@
 #include "runtime/backend/cuda/Cupti.h"
 #include "runtime/backend/cuda/kernels/Delay.h"
 
+#include <cstring>
+
 namespace vdnn::rt::cuda {
 
 Status CudaDevice::upload(uint64_t deviceOffset,
