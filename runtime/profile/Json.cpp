@@ -23,6 +23,11 @@ static const char *const kEstimates = R"json({
   }
 })json";
 
+static const char *const kToHostUnderCompute =
+    "device_to_host_under_compute_bytes_per_second";
+static const char *const kToDeviceUnderCompute =
+    "host_to_device_under_compute_bytes_per_second";
+
 std::string toJson(const Profile &profile, const std::string &name) {
   ordered_json root;
   root["kind"] = profile.kind;
@@ -37,10 +42,9 @@ std::string toJson(const Profile &profile, const std::string &name) {
                   {"latency_ns", profile.link.latencyNs}};
   if (profile.link.toHostUnderCompute > 0 &&
       profile.link.toDeviceUnderCompute > 0) {
-    root["link"].update({{"device_to_host_under_compute_bytes_per_second",
-                          profile.link.toHostUnderCompute},
-                         {"host_to_device_under_compute_bytes_per_second",
-                          profile.link.toDeviceUnderCompute}});
+    root["link"].update(
+        {{kToHostUnderCompute, profile.link.toHostUnderCompute},
+         {kToDeviceUnderCompute, profile.link.toDeviceUnderCompute}});
   }
   root["properties"] = ordered_json::parse(profile.properties);
   ordered_json &kernels = root["kernels"];
@@ -76,6 +80,9 @@ static Profile read(const ordered_json &root) {
   root.at("kind").get_to(profile.kind);
   root.at("fingerprint").get_to(profile.fingerprint);
   profile.overheadBytes = readCount(root, "overhead_bytes");
+  const ordered_json &link = root.at("link");
+  profile.link.toHostUnderCompute = link.value(kToHostUnderCompute, 0.0);
+  profile.link.toDeviceUnderCompute = link.value(kToDeviceUnderCompute, 0.0);
   for (const auto &[signature, ways] :
        root.at("kernels").get_ref<const ordered_json::object_t &>()) {
     std::vector<MeasuredKernel> &measured = profile.kernels[signature];

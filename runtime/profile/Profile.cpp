@@ -386,6 +386,12 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   profile.memoryBytes = memory.totalBytes;
   profile.overheadBytes = memory.usedBytes - std::min(memory.usedBytes, arena);
   if (options.known) {
+    MeasuredLink &rates = profile.link;
+    if (rates.toHostUnderCompute == 0 || rates.toDeviceUnderCompute == 0) {
+      // This plan's kernels are too short to tell; an earlier one's did.
+      rates.toHostUnderCompute = options.known->link.toHostUnderCompute;
+      rates.toDeviceUnderCompute = options.known->link.toDeviceUnderCompute;
+    }
     // Kernels that are kept have not run, so their code is not loaded.
     profile.overheadBytes =
         std::max(profile.overheadBytes, options.known->overheadBytes);

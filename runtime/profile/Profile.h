@@ -73,7 +73,8 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
 /// As a device file (docs/cost-model.md). `name`: for people.
 std::string toJson(const Profile &profile, const std::string &name);
 
-/// What `toJson` wrote, but for the link, which is measured anew each time.
+/// What an update keeps of what `toJson` wrote: the kernels, the overhead, and
+/// the link's rates under compute.
 Result<Profile> parseProfile(const std::string &text);
 
 } // namespace vdnn::rt

@@ -382,6 +382,23 @@ TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
   EXPECT_EQ(profile->overheadBytes, 12345u) << "of all kernels";
 }
 
+TEST(Profile, UpdateUnderShortKernelsKeepsTheLinkUnderCompute) {
+  Log log;
+  Result<Profile> first =
+      measureProfile(makePlan({"long"}), ClockPlugin(log), {});
+  ASSERT_TRUE(first.ok()) << first.message();
+  Result<Profile> known = parseProfile(toJson(*first, "clock"));
+  ASSERT_TRUE(known.ok()) << known.message();
+  ProfileOptions options;
+  options.known = &*known;
+  Result<Profile> profile =
+      measureProfile(makePlan({"sum"}), ClockPlugin(log), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_NEAR(profile->link.toHost, 10e9, 1e6);
+  EXPECT_NEAR(profile->link.toHostUnderCompute, 8e9, 1e7);
+  EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e7);
+}
+
 TEST(Profile, UpdateRefusesTheProfileOfAnotherDevice) {
   Log log;
   Result<Profile> known =
@@ -410,7 +427,7 @@ TEST(Profile, OnlyProfilesCanBeUpdated) {
   };
   auto withKernels = [&](const std::string &kernels) {
     return errorOf(R"({"kind": "k", "fingerprint": "f", "overhead_bytes": 1,
-                       "kernels": )" +
+                       "link": {}, "kernels": )" +
                    kernels + "}");
   };
   EXPECT_EQ(withKernels("{}"), "no error");
