@@ -20,7 +20,7 @@ NETWORKS = {
     "alexnet": torchvision.models.alexnet,
     "googlenet": lambda weights: torchvision.models.googlenet(weights=weights, aux_logits=False, init_weights=False),
 }
-PEERS = ("eager", "compile")
+PEERS = ("eager", "compile", "compile_graphs", "save_on_cpu")
 PRECISIONS = ("fp32", "tf32", "bf16")
 LAYOUTS = {"channels_last": torch.channels_last, "contiguous": torch.contiguous_format}
 
@@ -36,14 +36,17 @@ class Step:
         network = NETWORKS[options.network](weights=None).train().to(device, memory_format=layout)
         fused = {"fused": True} if device.type == "cuda" else {}
         self.optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4, **fused)
-        self.network = torch.compile(network) if options.peer == "compile" else network
+        modes = {"compile": "default", "compile_graphs": "reduce-overhead"}
+        self.network = torch.compile(network, mode=modes[options.peer]) if options.peer in modes else network
         self.images = torch.randn(options.batch, 3, 224, 224, device=device).contiguous(memory_format=layout)
         self.labels = torch.randint(0, 1000, (options.batch,), device=device)
         self.autocast = torch.autocast(device.type, torch.bfloat16) if options.precision == "bf16" else contextlib.nullcontext()
+        saves = options.peer == "save_on_cpu"
+        self.saving = torch.autograd.graph.save_on_cpu(pin_memory=options.device == "cuda") if saves else contextlib.nullcontext()
 
     def __call__(self):
         self.optimizer.zero_grad(set_to_none=True)
-        with self.autocast:
+        with self.saving, self.autocast:
             loss = torch.nn.functional.cross_entropy(self.network(self.images), self.labels)
         loss.backward()
         self.optimizer.step()
@@ -79,7 +82,8 @@ def main():
     parser.add_argument("--network", choices=NETWORKS, required=True)
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--precision", choices=PRECISIONS, default="fp32", help="bf16: through autocast")
-    parser.add_argument("--peer", choices=PEERS, default="eager")
+    parser.add_argument("--peer", choices=PEERS, default="eager", help="compile_graphs: torch.compile with CUDA graphs; save_on_cpu: what the "
+                        "backward pass reads lies in pinned host memory")
     parser.add_argument("--layout", choices=LAYOUTS, default="channels_last")
     parser.add_argument("--steps", type=int, default=20, help="that are measured")
     parser.add_argument("--warm-up", type=int, default=5, help="steps before them")

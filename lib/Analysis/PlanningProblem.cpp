@@ -110,6 +110,8 @@ LogicalResult ProblemBuilder::addArguments() {
       out.problem.tensors[id].liveOut = true;
       persistent[name.getValue()] = id;
     }
+    out.problem.tensors[id].staged =
+        static_cast<bool>(step.getArgAttr(number, "vdnn.staged"));
     if (auto decision =
             step.getArgAttrOfType<DecisionAttr>(number, "vdnn.decision")) {
       out.solution.tensors[id].residence = toResidence(decision.getValue());

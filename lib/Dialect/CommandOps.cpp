@@ -340,6 +340,8 @@ LogicalResult TensorOp::verifySymbolUses(SymbolTableCollection &symbols) {
                                                   getEntryAttr())) &&
                  succeeded(verifySymbol<BufferOp>(*this, symbols, "exit",
                                                   getExitAttr())) &&
+                 succeeded(verifySymbol<BufferOp>(*this, symbols, "staging",
+                                                  getStagingAttr())) &&
                  succeeded(verifySymbol<TensorOp>(*this, symbols, "gradient_of",
                                                   getGradientOfAttr())));
 }

@@ -28,10 +28,17 @@ struct Exceeded {
 
 /// Plans again under every policy and preference of kernels, which is cheap
 /// beside the user's time.
-static std::vector<Alternative>
-findAlternatives(const LoweredStep &lowered, const planning::Problem &choices,
-                 const PlanOptions &options) {
+static std::vector<Alternative> findAlternatives(const LoweredStep &lowered,
+                                                 planning::Problem choices,
+                                                 const PlanOptions &options) {
   std::vector<Alternative> found;
+  // Those that were asked for stay; others have given way already. Arguments
+  // have the same numbers before and after planning.
+  for (size_t id = 0; id < choices.tensors.size(); ++id) {
+    if (choices.tensors[id].kind == planning::TensorKind::Input) {
+      choices.tensors[id].staged = lowered.planned.problem.tensors[id].staged;
+    }
+  }
   for (const planning::Policy *policy : planning::policies()) {
     for (auto preference : {planning::KernelPreference::Performance,
                             planning::KernelPreference::Memory}) {
@@ -61,7 +68,8 @@ static std::string describe(uint64_t bytes, uint64_t budget) {
 
 static void explain(MLIRContext *context,
                     const std::vector<Alternative> &alternatives,
-                    const Exceeded &exceeded, const CompileOptions &options) {
+                    const LoweredStep &lowered, const Exceeded &exceeded,
+                    const CompileOptions &options) {
   Location location = UnknownLoc::get(context);
   auto bytes = exceeded.bytes;
   auto best = [&](StringRef policy) {
@@ -95,6 +103,12 @@ static void explain(MLIRContext *context,
       any = true;
     }
   }
+  if (llvm::any_of(
+          lowered.planned.problem.tensors,
+          [](const planning::Tensor &tensor) { return tensor.staged; })) {
+    emitRemark(location) << "--inputs=direct keeps no input on the device";
+    any = true;
+  }
   if (bytes == &Alternative::deviceBytes && options.training &&
       options.training->storage == Storage::Paper) {
     emitRemark(location) << "--storage=compact keeps an index instead of the "
@@ -117,13 +131,13 @@ LogicalResult vdnn::explainBudgets(const LoweredStep &lowered,
   std::vector<Alternative> alternatives =
       findAlternatives(lowered, choices, options.plan);
   if (!lowered.fitsDevice()) {
-    explain(context, alternatives,
+    explain(context, alternatives, lowered,
             {&Alternative::deviceBytes, lowered.getDeviceBytes(),
              lowered.target.budget},
             options);
   }
   if (!lowered.fitsHost()) {
-    explain(context, alternatives,
+    explain(context, alternatives, lowered,
             {&Alternative::hostBytes, lowered.program.hostPeak,
              lowered.target.hostBudget},
             options);

@@ -26,6 +26,7 @@ static LogicalResult makeStep(ModuleOp module, const CompileOptions &options) {
   if (failed(runPasses(module, addCleanup))) {
     return failure();
   }
+  // Before there are gradients: their types follow.
   bool bf16 = options.plan.precision == "bf16";
   if (bf16 && failed(castToBF16(module))) {
     return failure();
@@ -62,8 +63,13 @@ planTransfers(ModuleOp module, const CompileOptions &options) {
   if (failed(planned)) {
     return failure();
   }
+  PlanOptions plan = options.plan;
+  bool paper = options.training && options.training->storage == Storage::Paper;
+  if (paper && plan.inputs == "auto") {
+    plan.inputs = "direct"; // what is compared with the paper copies as it does
+  }
   if (failed(runPasses(module, [&](OpPassManager &manager) {
-        addTransferPasses(manager, options.plan);
+        addTransferPasses(manager, plan);
       }))) {
     return failure();
   }

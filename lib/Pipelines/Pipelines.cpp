@@ -56,6 +56,7 @@ void vdnn::addTransferPasses(OpPassManager &manager,
   transfers.policy = options.policy;
   transfers.kernels = options.kernels;
   transfers.sync = options.sync;
+  transfers.inputs = options.inputs;
   manager.addNestedPass<func::FuncOp>(createPlanTransfers(transfers));
   addPhaseEnd(manager, "transfers");
 }
@@ -95,6 +96,9 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
                               llvm::cl::init("performance")};
   Option<std::string> sync{*this, "sync", llvm::cl::desc("event or layer"),
                            llvm::cl::init("event")};
+  Option<std::string> inputs{*this, "inputs",
+                             llvm::cl::desc("auto, staged or direct"),
+                             llvm::cl::init("auto")};
   Option<int64_t> budget{*this, "budget", llvm::cl::desc("device bytes"),
                          llvm::cl::init(0)};
   Option<int64_t> hostBudget{*this, "host-budget",
@@ -121,6 +125,7 @@ void vdnn::registerPassesAndPipelines() {
         options.policy = chosen.policy;
         options.kernels = chosen.kernels;
         options.sync = chosen.sync;
+        options.inputs = chosen.inputs;
         options.budget = chosen.budget;
         options.hostBudget = chosen.hostBudget;
         addStepPasses(manager, options);

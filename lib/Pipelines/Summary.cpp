@@ -30,6 +30,32 @@ static Counts countDecisions(const PlanningProblem &planned) {
   return counts;
 }
 
+/// Bytes of the inputs whose next value comes in while a step runs.
+static uint64_t getStagedBytes(const planning::Problem &problem) {
+  uint64_t bytes = 0;
+  for (const planning::Tensor &tensor : problem.tensors) {
+    bytes += tensor.staged ? tensor.bytes : 0;
+  }
+  return bytes;
+}
+
+/// "38.3 MiB staged", or why there are none.
+static std::string describeInputs(const PlanningProblem &planned) {
+  if (uint64_t bytes = getStagedBytes(planned.problem)) {
+    return rt::formatBytes(bytes) +
+           " staged: they come in while the step before runs";
+  }
+  for (const planning::TensorDecision &decision : planned.solution.tensors) {
+    constexpr llvm::StringLiteral Marker = "; not staged: ";
+    size_t at = llvm::StringRef(decision.reason).find(Marker);
+    if (at != llvm::StringRef::npos) {
+      return "direct, not staged: " +
+             decision.reason.substr(at + Marker.size());
+    }
+  }
+  return "direct";
+}
+
 /// How much longer the arena is than it must be, in percent.
 static double getGap(const planning::Program &program) {
   if (program.deviceLowerBound == 0) {
@@ -55,7 +81,7 @@ void vdnn::printSummary(llvm::raw_ostream &stream, const std::string &model,
          << "device      " << lowered.target.name << '\n'
          << "policy      " << options.plan.policy << ", "
          << options.plan.kernels << " kernels, sync by " << options.plan.sync
-         << "\n"
+         << "\ninputs      " << describeInputs(lowered.planned) << '\n'
          << "arena       " << bytes(program.devicePeak) << ", lower bound "
          << bytes(program.deviceLowerBound) << " (gap "
          << rt::format("%.2f", getGap(program)) << " %), average "
@@ -105,6 +131,7 @@ void vdnn::printJsonSummary(llvm::raw_ostream &stream, const std::string &model,
       {"policy", options.plan.policy},
       {"kernels", options.plan.kernels},
       {"sync", options.plan.sync},
+      {"staged_bytes", getStagedBytes(lowered.planned.problem)},
       {"ops", lowered.planned.problem.ops.size()},
       {"tensors", counts.tensors},
       {"kept", counts.kept},

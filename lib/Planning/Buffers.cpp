@@ -29,6 +29,9 @@ public:
     plan.returns.resize(count);
     plan.hostEntry.resize(count);
     plan.hostExit.resize(count);
+    plan.staging.resize(count);
+    plan.nextValue.resize(count);
+    plan.stagedAfter.assign(count, 0);
     plan.inputCopyAt.assign(count, 0);
     findTransfers();
     for (TensorId tensor = 0; tensor < count; ++tensor) {
@@ -81,6 +84,10 @@ private:
     const Tensor &tensor = problem.tensors[id];
     const TensorUses &use = uses[id];
     bool isInput = tensor.kind == TensorKind::Input;
+    if (tensor.staged) {
+      addStagedInput(id);
+      return;
+    }
     if (!tensor.liveIn && use.writer == NoOp && use.reads.empty()) {
       return;
     }
@@ -102,6 +109,18 @@ private:
              lastPosition(id, begin)}));
   }
 
+  void addStagedInput(TensorId id) {
+    const Tensor &tensor = problem.tensors[id];
+    const std::vector<OpId> &reads = uses[id].reads;
+    OpId last = plan.stagedAfter[id] = reads.empty() ? 0 : reads.back();
+    plan.residencies[id].push_back(
+        add({tensor.name, id, Place::Device, 0, tensor.bytes, 0, end}));
+    plan.nextValue[id] = add({tensor.name + ".next", id, Place::Device, 0,
+                              tensor.bytes, std::min(last + 1, end - 1), end});
+    plan.staging[id] = add(
+        {tensor.name + ".staging", id, Place::Host, 0, tensor.bytes, 0, end});
+  }
+
   OpId lastPosition(TensorId id, OpId begin) const {
     const Tensor &tensor = problem.tensors[id];
     if (tensor.liveOut || tensor.kind == TensorKind::Output) {
@@ -121,7 +140,7 @@ private:
 
   void addHostEnds(TensorId id) {
     const Tensor &tensor = problem.tensors[id];
-    if (tensor.kind == TensorKind::Input) {
+    if (tensor.kind == TensorKind::Input && !tensor.staged) {
       plan.hostEntry[id] = add(
           {tensor.name + ".entry", id, Place::Host, 0, tensor.bytes, 0, end});
     } else if (tensor.kind == TensorKind::Output) {
@@ -176,6 +195,9 @@ private:
       if (auto tied = problem.tensors[id].tiedTo) {
         unite(plan.residencies[*tied].back(), plan.residencies[id].front());
       }
+      if (auto next = plan.nextValue[id]) {
+        unite(plan.residencies[id].front(), *next);
+      }
     }
     plan.inPlace.resize(problem.ops.size());
     for (OpId op = 0; op < problem.ops.size(); ++op) {
@@ -203,7 +225,7 @@ private:
     }
     const std::vector<TensorId> &reads = problem.ops[op].reads;
     return from.bytes == to.bytes && from.bytes > 0 && !from.liveIn &&
-           !from.liveOut && from.kind != TensorKind::Output &&
+           !from.liveOut && !from.staged && from.kind != TensorKind::Output &&
            overwrittenBy[pair.from] == NoOp &&
            // The last use of all; every transfer of it is then over, for each
            // ends in a read.

@@ -28,6 +28,12 @@ struct BufferPlan {
   /// Per tensor: where inputs wait and outputs go.
   std::vector<std::optional<uint32_t>> hostEntry;
   std::vector<std::optional<uint32_t>> hostExit;
+  /// Per tensor, of staged inputs: where the next step's value waits, the range
+  /// on the device that it is copied to (that of this step's value), and the op
+  /// behind which.
+  std::vector<std::optional<uint32_t>> staging;
+  std::vector<std::optional<uint32_t>> nextValue;
+  std::vector<OpId> stagedAfter;
   /// Per op.
   std::vector<std::optional<uint32_t>> workspace;
   /// Per op: pairs (position in reads, position in writes) that share a range.

@@ -75,7 +75,8 @@ private:
   /// Why a map stays, or nullptr if it leaves.
   const char *reasonToKeep(const FeatureMap &map) const {
     const Tensor &tensor = problem.tensors[map.tensor];
-    if (tensor.liveIn || tensor.liveOut || tensor.kind == TensorKind::Output) {
+    if (tensor.liveIn || tensor.liveOut || tensor.kind == TensorKind::Output ||
+        tensor.staged) {
       return "lives beyond the step";
     }
     if (rule == OffloadRule::None) {

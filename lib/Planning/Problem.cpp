@@ -256,6 +256,9 @@ private:
         error(tensor(id) + " is an input, which is copied in from the host in "
                            "every step, and cannot stay on the device");
       }
+      if (current.staged && current.kind != TensorKind::Input) {
+        error(tensor(id) + " is staged, expected that only of inputs");
+      }
       if (current.kind == TensorKind::Output && current.liveIn) {
         error(tensor(id) + " is an output and cannot exist before the step");
       }

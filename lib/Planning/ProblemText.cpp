@@ -100,6 +100,7 @@ Tensor parseTensor(TextLine &line) {
   tensor.kind = TensorKind(line.oneOf(KindNames, "a kind of tensor"));
   tensor.liveIn = line.accept("live-in");
   tensor.liveOut = line.accept("live-out");
+  tensor.staged = line.accept("staged");
   if (line.accept("tied")) {
     tensor.tiedTo = line.reference('%');
   }
@@ -190,7 +191,8 @@ std::string toText(const Problem &problem) {
     const Tensor &tensor = problem.tensors[id];
     out << "tensor " << quote(tensor.name) << ' ' << tensor.bytes << ' '
         << KindNames[size_t(tensor.kind)] << (tensor.liveIn ? " live-in" : "")
-        << (tensor.liveOut ? " live-out" : "");
+        << (tensor.liveOut ? " live-out" : "")
+        << (tensor.staged ? " staged" : "");
     if (tensor.tiedTo) {
       out << " tied %" << *tensor.tiedTo;
     }

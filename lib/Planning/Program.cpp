@@ -80,6 +80,12 @@ private:
              plan.residencies[tensor].front()});
       }
     }
+    std::vector<std::vector<TensorId>> stagedAfter(problem.ops.size());
+    for (TensorId tensor = 0; tensor < problem.tensors.size(); ++tensor) {
+      if (plan.staging[tensor] && !problem.ops.empty()) {
+        stagedAfter[plan.stagedAfter[tensor]].push_back(tensor);
+      }
+    }
     size_t nextBarrier = 0;
     for (OpId op = 0; op < problem.ops.size(); ++op) {
       if (nextBarrier < solution.barriers.size() &&
@@ -97,6 +103,10 @@ private:
         submitCopy(StreamId::HostToDevice, copy.source, copy.destination);
       }
       submitLaunch(op);
+      for (TensorId tensor : stagedAfter[op]) {
+        submitCopy(StreamId::HostToDevice, *plan.staging[tensor],
+                   *plan.nextValue[tensor]);
+      }
       for (TensorId tensor : problem.ops[op].writes) {
         if (plan.hostExit[tensor]) {
           submitCopy(StreamId::DeviceToHost, plan.residencies[tensor].front(),
@@ -222,9 +232,13 @@ private:
     size_t count = problem.tensors.size();
     program.entry.resize(count);
     program.exit.resize(count);
+    program.staging = plan.staging;
     for (TensorId tensor = 0; tensor < count; ++tensor) {
       const Tensor &current = problem.tensors[tensor];
-      if (current.kind == TensorKind::Input) {
+      if (current.staged) {
+        program.entry[tensor] = plan.residencies[tensor].front();
+        program.exit[tensor] = plan.nextValue[tensor];
+      } else if (current.kind == TensorKind::Input) {
         program.entry[tensor] = plan.hostEntry[tensor];
       } else if (current.liveIn) {
         program.entry[tensor] = plan.residencies[tensor].front();

@@ -96,6 +96,11 @@ private:
     if (trips.empty()) {
       return;
     }
+    if (tensor.staged) {
+      error(name + " is staged and cannot leave the device: the host has the "
+                   "next step's value");
+      return;
+    }
     if (tensor.liveIn || tensor.liveOut || tensor.kind == TensorKind::Output) {
       error(name + " is transferred although it lives beyond the step");
     }

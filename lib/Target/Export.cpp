@@ -242,6 +242,7 @@ void Exporter::addTensor(TensorOp op) {
   tensor->reason = op.getReason().str();
   tensor->entry = find(op, buffers, op.getEntryAttr());
   tensor->exit = find(op, buffers, op.getExitAttr());
+  tensor->staging = find(op, buffers, op.getStagingAttr());
   tensor->gradient_of = find(op, tensors, op.getGradientOfAttr());
   if (InitialAttr initial = op.getInitialAttr()) {
     tensor->initial = std::make_unique<schedule::InitialT>();

@@ -249,11 +249,11 @@ void PlanWriter::writeTensor(planning::TensorId id) {
     gradientOf = ref(planned.gradientOf[id]);
   }
   const planning::TensorDecision &decision = planned.solution.tensors[id];
-  builder.create<TensorOp>(step.getLoc(), tensorNames[id], convert(tensor.kind),
-                           getModelType(id), tensor.bytes,
-                           toDecision(decision.residence), decision.reason,
-                           refBuffer(program.entry[id]), refBuffer(exit),
-                           gradientOf, getInitial(id));
+  builder.create<TensorOp>(
+      step.getLoc(), tensorNames[id], convert(tensor.kind), getModelType(id),
+      tensor.bytes, toDecision(decision.residence), decision.reason,
+      refBuffer(program.entry[id]), refBuffer(exit),
+      refBuffer(program.staging[id]), gradientOf, getInitial(id));
 }
 
 void PlanWriter::writeBuffer(size_t number) {

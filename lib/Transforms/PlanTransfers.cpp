@@ -1,7 +1,7 @@
 //===- PlanTransfers.cpp - runs a policy ----------------------------------===//
 
 #include "vdnn/Analysis/PlanningProblem.h"
-#include "vdnn/Planning/Policy.h"
+#include "vdnn/Planning/Staging.h"
 #include "vdnn/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -85,6 +85,9 @@ void SolutionWriter::writeDecisions() {
     step.setArgAttr(number, "vdnn.decision", decision(tensor));
     step.setArgAttr(number, "vdnn.reason",
                     builder.getStringAttr(solution.tensors[tensor].reason));
+    if (planned.problem.tensors[tensor].staged) {
+      step.setArgAttr(number, "vdnn.staged", builder.getUnitAttr());
+    }
   }
   for (ConstantOp constant : step.getBody().getOps<ConstantOp>()) {
     planning::TensorId tensor = planned.tensorOf.lookup(constant.getResult());
@@ -202,6 +205,24 @@ void SolutionWriter::removeDeadViews() {
   }
 }
 
+/// Staging pays where the link is fast and the step waits for it: when a GPU
+/// trains. The paper's barriers are for comparison with its own copies.
+static planning::Inputs getDefaultInputs(func::FuncOp step,
+                                         const planning::Problem &problem,
+                                         planning::Sync sync) {
+  bool training = llvm::any_of(problem.ops, [](const planning::Op &op) {
+    return op.phase == planning::Phase::Update;
+  });
+  auto module = step->getParentOfType<ModuleOp>();
+  if (!training || sync == planning::Sync::Layer || !module ||
+      !module->hasAttr("vdnn.target")) {
+    return planning::Inputs::Direct;
+  }
+  FailureOr<Target> target = getTarget(module);
+  return succeeded(target) && target->kind == "cuda" ? planning::Inputs::Auto
+                                                     : planning::Inputs::Direct;
+}
+
 namespace {
 struct PlanTransfersPass : vdnn::impl::PlanTransfersBase<PlanTransfersPass> {
   using PlanTransfersBase::PlanTransfersBase;
@@ -227,6 +248,11 @@ struct PlanTransfersPass : vdnn::impl::PlanTransfersBase<PlanTransfersPass> {
                        << "', expected 'event' or 'layer'";
       return signalPassFailure();
     }
+    if (inputs != "auto" && inputs != "staged" && inputs != "direct") {
+      step.emitError() << "unknown way of inputs '" << inputs
+                       << "', expected 'auto', 'staged' or 'direct'";
+      return signalPassFailure();
+    }
     FailureOr<PlanningProblem> planned =
         buildPlanningProblem(step, /*allowUnknownCost=*/false);
     if (failed(planned)) {
@@ -243,7 +269,13 @@ struct PlanTransfersPass : vdnn::impl::PlanTransfersBase<PlanTransfersPass> {
                           : planning::KernelPreference::Performance;
     options.sync =
         sync == "layer" ? planning::Sync::Layer : planning::Sync::Event;
-    planning::Solution solution = chosen->plan(planned->problem, options);
+    planning::Inputs way =
+        inputs == "staged" ? planning::Inputs::Staged
+        : inputs == "direct"
+            ? planning::Inputs::Direct
+            : getDefaultInputs(step, planned->problem, options.sync);
+    planning::Solution solution =
+        planning::planWithInputs(planned->problem, *chosen, options, way);
     if (failed(verifySolution(step, planned->problem, solution,
                               "policy '" + policy.getValue() +
                                   "' gave a wrong plan"))) {

@@ -41,7 +41,7 @@ public:
     std::vector<Edge> edges;
     for (BufferId id = 0; id < context_.uses.size(); ++id) {
       const BufferT &b = context_.buffer(id);
-      bool inUse = isEntry(id) || context_.writer(id) != kNone;
+      bool inUse = isEntry(id) || isStaging(id) || context_.writer(id) != kNone;
       if (b.arena == arena_ && b.bytes > 0 && inUse) {
         edges.push_back({b.offset, true, id});
         edges.push_back({b.offset + b.bytes, false, id});
@@ -73,8 +73,16 @@ private:
     return context_.places[id].entryOf != kNone;
   }
 
+  /// The host fills it while commands run, so it takes no turns with anything.
+  bool isStaging(BufferId id) const {
+    return context_.places[id].stagingOf != kNone;
+  }
+
   Turn turn(BufferId id) const {
-    return {isEntry(id) ? -1 : static_cast<int64_t>(context_.writer(id)), id};
+    return {isEntry(id) || isStaging(id)
+                ? -1
+                : static_cast<int64_t>(context_.writer(id)),
+            id};
   }
 
   void begin(BufferId id) {
@@ -127,6 +135,13 @@ private:
   }
 
   void checkNeighbours(BufferId first, BufferId second) {
+    if (isStaging(first) || isStaging(second)) {
+      conflict(first, second,
+               std::string("the host fills the ") +
+                   (isStaging(first) ? "first" : "second") +
+                   " with the next step's value while commands run");
+      return;
+    }
     if (isEntry(second)) {
       conflict(first, second, "both hold a value when a step begins");
       return;
@@ -167,6 +182,9 @@ private:
     }
     BufferId first = active_.begin()->buffer;
     BufferId last = active_.rbegin()->buffer;
+    if (isStaging(first)) {
+      return; // the runtime fills it after the copy that reads it
+    }
     if (!isEntry(first)) {
       checkOrdered(last, first, Step::Next);
       return;
@@ -174,7 +192,7 @@ private:
     // The host fills an input while no command runs; that orders the steps at
     // this address.
     uint32_t tensor = context_.places[first].entryOf;
-    if (!context_.isPersistent(tensor)) {
+    if (!context_.isCarried(tensor)) {
       if (last != first && context_.places[last].exitOf != kNone) {
         conflict(last, first,
                  "the host may fill the second for the next step before it has "
@@ -184,7 +202,7 @@ private:
     }
     if (context_.places[last].exitOf != tensor) {
       conflict(last, first,
-               "the second begins the next step with the value of persistent " +
+               "the second begins the next step with the value of " +
                    context_.describeTensor(tensor) +
                    ", and the first is the last to be written there");
       return;

@@ -49,6 +49,9 @@ Context::Context(const ScheduleT &schedule)
     if (tensor.exit >= 0) {
       places[tensor.exit].exitOf = id;
     }
+    if (tensor.staging >= 0) {
+      places[tensor.staging].stagingOf = id;
+    }
   }
 }
 

@@ -30,6 +30,7 @@ struct Uses {
 struct Place {
   uint32_t entryOf = kNone;
   uint32_t exitOf = kNone;
+  uint32_t stagingOf = kNone;
 };
 
 /// Facts of a structurally sound schedule, which must outlive this, and the
@@ -55,6 +56,12 @@ public:
 
   /// Where the tensor of a buffer keeps its value from one step to the next.
   bool isPersistent(uint32_t tensor) const;
+
+  /// Whether an exit is the next step's entry: of persistent tensors, and of
+  /// inputs whose next value comes in during the step.
+  bool isCarried(uint32_t tensor) const {
+    return isPersistent(tensor) || schedule.tensors[tensor]->staging >= 0;
+  }
 
   /// The command that gives the buffer its value, or kNone: an entry buffer, or
   /// one without a writer.

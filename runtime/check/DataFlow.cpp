@@ -36,6 +36,10 @@ static void checkWriters(Context &context, BufferId id) {
     }
     return;
   }
+  // What the host fills has a value too; P9 says who may read it.
+  if (context.places[id].stagingOf != kNone) {
+    return;
+  }
   if (uses.writes.empty() && !uses.reads.empty()) {
     context.report("P4", context.describeCommand(uses.reads[0]) + " reads " +
                              context.describeBuffer(id) +
@@ -54,7 +58,7 @@ static void checkEntryReads(Context &context, const HappensBefore &order,
                             BufferId id) {
   uint32_t tensor = context.places[id].entryOf;
   int32_t exit = context.schedule.tensors[tensor]->exit;
-  if (!context.isPersistent(tensor) || exit < 0 ||
+  if (!context.isCarried(tensor) || exit < 0 ||
       static_cast<BufferId>(exit) == id) {
     return;
   }

@@ -150,15 +150,78 @@ static void checkMakers(Context &context,
   }
 }
 
+/// The one copy that writes the exit reads the staging buffer, and nothing else
+/// reads either of them: both hold the next step's value.
+static void checkStagingCopy(Context &context, uint32_t id) {
+  const TensorT &t = *context.schedule.tensors[id];
+  CommandId copy = context.writer(t.exit);
+  if (copy == kNone || context.command(copy).kind != CommandKind::Copy ||
+      context.command(copy).reads[0].buffer() !=
+          static_cast<BufferId>(t.staging)) {
+    context.report("P9", "no copy from " + context.describeBuffer(t.staging) +
+                             " writes " + context.describeBuffer(t.exit) +
+                             ", the exit of staged " +
+                             context.describeTensor(id));
+  }
+  for (int32_t buffer : {t.staging, t.exit}) {
+    for (CommandId reader : context.uses[buffer].reads) {
+      if (reader != copy || buffer == t.exit) {
+        context.report("P9", context.describeCommand(reader) + " reads " +
+                                 context.describeBuffer(buffer) +
+                                 ", which holds the next step's value of " +
+                                 context.describeTensor(id));
+      }
+    }
+  }
+}
+
+/// A staged input begins and ends a step in one range of the device; its next
+/// value comes there from host memory.
+static void checkStaged(Context &context, uint32_t id) {
+  const TensorT &t = *context.schedule.tensors[id];
+  checkExchanged(context, id, t.staging, "staged input", "staging buffer");
+  const Uses &uses = context.uses[t.staging];
+  if (!uses.writes.empty()) {
+    context.report("P9", context.describeCommand(uses.writes[0]) + " writes " +
+                             context.describeBuffer(t.staging) +
+                             ", the staging buffer of " +
+                             context.describeTensor(id) +
+                             ", which only the host fills");
+  }
+  if (t.entry < 0 || t.exit < 0) {
+    context.report("P9", "staged input " + context.describeTensor(id) +
+                             " has no " + (t.entry < 0 ? "entry" : "exit"));
+    return;
+  }
+  const BufferT &entry = context.buffer(t.entry);
+  if (entry.arena != Arena::Device ||
+      !sameRange(entry, context.buffer(t.exit))) {
+    context.report("P9",
+                   "staged input " + context.describeTensor(id) +
+                       " begins a step in " + context.describeBuffer(t.entry) +
+                       " and ends it in " + context.describeBuffer(t.exit) +
+                       ", expected the same range on the device");
+  }
+  checkStagingCopy(context, id);
+}
+
 static void checkTensor(Context &context, uint32_t id) {
   const TensorT &t = *context.schedule.tensors[id];
   checkHolds(context, id, t.entry, "entry");
   checkHolds(context, id, t.exit, "exit");
+  checkHolds(context, id, t.staging, "staging buffer");
+  if (t.staging >= 0 && t.role != Role::Input) {
+    context.report("P9", context.describeTensor(id) +
+                             " has a staging buffer, expected one only of "
+                             "inputs");
+  }
   if (context.isPersistent(id)) {
     checkKept(context, id);
     return;
   }
-  if (t.role == Role::Input) {
+  if (t.role == Role::Input && t.staging >= 0) {
+    checkStaged(context, id);
+  } else if (t.role == Role::Input) {
     checkExchanged(context, id, t.entry, "input", "entry");
   } else if (t.entry >= 0) {
     context.report("P9", context.describeTensor(id) +

@@ -13,6 +13,7 @@
 #ifndef VDNN_RUNTIME_EXEC_DEVICE_H
 #define VDNN_RUNTIME_EXEC_DEVICE_H
 
+#include "runtime/exec/Activity.h"
 #include "runtime/schedule/Schedule.h"
 
 #include <chrono>
@@ -39,10 +40,13 @@ struct LaunchTypes {
   std::span<const schedule::TypeT *const> writes;
 };
 
-/// Memory of a device, whoever uses it.
+/// Memory of a device.
 struct DeviceMemory {
   uint64_t totalBytes = 0; ///< 0: not known
-  uint64_t usedBytes = 0;
+  uint64_t usedBytes = 0;  ///< whoever uses it
+  /// What this process took before the arenas, for a context and libraries; 0:
+  /// not known.
+  uint64_t ownBytes = 0;
 };
 
 class Device {
@@ -94,6 +98,15 @@ public:
   virtual Status record(uint32_t stream, uint32_t event) = 0;
   virtual Status wait(uint32_t stream, uint32_t event) = 0;
 
+  /// Marks the point that a stream has reached, for the host, under a number
+  /// that the caller chooses; a captured step marks it again at each replay.
+  virtual Status mark(uint32_t /*stream*/, uint32_t /*number*/) { return {}; }
+
+  /// Waits until the work queued before the latest mark of that number has
+  /// finished, while other work goes on. A device that cannot tell waits for
+  /// everything.
+  virtual Status awaitMark(uint32_t /*number*/) { return synchronize(); }
+
   /// Waits until all queued work has finished and returns its first error.
   virtual Status synchronize() = 0;
 
@@ -135,6 +148,12 @@ public:
   /// Runs `mark` on the stream when everything queued before has finished; for
   /// traces. The function must not block.
   virtual Status callback(uint32_t stream, std::function<void()> mark) = 0;
+
+  /// Notes what the device itself does; null where `callback` tells as much. An
+  /// error says why it cannot, and what to do about it.
+  virtual Result<std::unique_ptr<ActivityTracer>> traceActivities() {
+    return std::unique_ptr<ActivityTracer>();
+  }
 
   /// Nanoseconds that the work takes which `submit` queues on a stream, by the
   /// device's own clock where it has one. Waits for all work, before and after.

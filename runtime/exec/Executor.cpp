@@ -5,7 +5,9 @@
 #include "runtime/exec/Layout.h"
 #include "runtime/support/Format.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace vdnn::rt {
 
@@ -16,10 +18,6 @@ bool isPersistent(const schedule::TensorT &tensor) {
   return tensor.role == Role::Parameter || tensor.role == Role::State;
 }
 
-bool isConstant(const schedule::TensorT &tensor) {
-  return tensor.role == Role::State && tensor.name.starts_with("constant.");
-}
-
 bool isConverted(const schedule::TensorT &tensor) {
   return isPersistent(tensor) && tensor.initial &&
          tensor.initial->kind == schedule::InitialKind::Converted;
@@ -27,6 +25,12 @@ bool isConverted(const schedule::TensorT &tensor) {
 
 bool isSaved(const schedule::TensorT &tensor) {
   return isPersistent(tensor) && !isConstant(tensor) && !isConverted(tensor);
+}
+
+bool isStaged(const schedule::TensorT &tensor) { return tensor.staging >= 0; }
+
+bool isConstant(const schedule::TensorT &tensor) {
+  return tensor.role == Role::State && tensor.name.starts_with("constant.");
 }
 
 bool isReserved(const schedule::TensorT &tensor) {
@@ -106,7 +110,38 @@ Executor::create(schedule::ScheduleT schedule, std::unique_ptr<Device> device) {
   return executor;
 }
 
+/// Refuses before anything runs what would run out of memory on the way: the
+/// libraries take theirs as their kernels are first used.
+static Status checkRoom(const schedule::ScheduleT &schedule,
+                        const DeviceMemory &memory) {
+  if (memory.totalBytes == 0 || memory.ownBytes == 0) {
+    return {};
+  }
+  auto number = [](uint64_t bytes) {
+    return format("%llu bytes (", static_cast<unsigned long long>(bytes)) +
+           formatBytes(bytes) + ")";
+  };
+  uint64_t own = std::min(memory.ownBytes, schedule.overhead_bytes);
+  uint64_t libraries = schedule.overhead_bytes - own;
+  uint64_t free =
+      memory.totalBytes - std::min(memory.usedBytes, memory.totalBytes);
+  if (libraries <= free && schedule.device_arena <= free - libraries) {
+    return {};
+  }
+  return Error{
+      "the plan does not fit on the device as it is: the arena takes " +
+      number(schedule.device_arena) + ", libraries " + number(libraries) +
+      " beside what this process holds already, and " + number(free) + " of " +
+      formatBytes(memory.totalBytes) +
+      " are free; end what else uses the device, or plan with a --budget of at "
+      "most " +
+      std::to_string(free + own)};
+}
+
 Status Executor::prepare() {
+  if (Status status = checkRoom(schedule_, device_->memory()); !status) {
+    return status;
+  }
   std::vector<schedule::StreamT> streams;
   for (const auto &stream : schedule_.streams) {
     streams.push_back(*stream);
@@ -115,6 +150,15 @@ Status Executor::prepare() {
           device_->allocate(schedule_.device_arena, schedule_.host_arena,
                             streams, schedule_.event_count);
       !status) {
+    return status;
+  }
+  for (uint32_t i = 0; i < schedule_.tensors.size(); ++i) {
+    if (isStaged(*schedule_.tensors[i])) {
+      staged_.push_back(i);
+    }
+  }
+  // An input that nobody sets is what the host arena holds, staged or not.
+  if (Status status = enterStaged(); !status) {
     return status;
   }
   launches_.resize(schedule_.commands.size());
@@ -158,17 +202,18 @@ Status Executor::prepareLaunch(uint32_t index) {
                           launch.arguments.workspaceBytes);
 }
 
-Status Executor::steps(uint64_t count) {
+Status Executor::steps(uint64_t count, const std::function<Status()> &beside) {
   if (failed_) {
     return Error{"an earlier step failed and left its values undefined: load "
                  "the plan again"};
   }
-  Status status = runSteps(count);
+  Status status = runSteps(count, beside);
   failed_ = !status;
   return status;
 }
 
-Status Executor::runSteps(uint64_t count) {
+Status Executor::runSteps(uint64_t count,
+                          const std::function<Status()> &beside) {
   for (Observer *observer : observers_) {
     if (Status status = observer->stepBegins(schedule_, *device_); !status) {
       return status;
@@ -182,7 +227,11 @@ Status Executor::runSteps(uint64_t count) {
       return status;
     }
   }
-  if (Status status = device_->synchronize(); !status) {
+  Status status = beside ? runBeside(beside) : Status();
+  if (Status ended = device_->synchronize(); !ended) {
+    return ended;
+  }
+  if (!status) {
     return status;
   }
   for (Observer *observer : observers_) {
@@ -193,9 +242,20 @@ Status Executor::runSteps(uint64_t count) {
   return {};
 }
 
+Status Executor::runBeside(const std::function<Status()> &beside) {
+  for (uint32_t number = 0; number < staged_.size(); ++number) {
+    if (Status status = device_->awaitMark(number); !status) {
+      return status;
+    }
+  }
+  return beside();
+}
+
 /// Queues one step.
 Status Executor::runStep() {
-  bool captures = capture_ && observers_.empty() && device_->canCapture();
+  bool captures = capture_ && device_->canCapture() &&
+                  std::none_of(observers_.begin(), observers_.end(),
+                               std::mem_fn(&Observer::seesCommands));
   if (!captures || !warm_) {
     warm_ = true;
     return submitStep();
@@ -225,6 +285,9 @@ Status Executor::submitStep() {
 Status Executor::submit(uint32_t index) {
   const schedule::CommandT &command = *schedule_.commands[index];
   for (Observer *observer : observers_) {
+    if (!observer->seesCommands()) {
+      continue;
+    }
     if (Status status = observer->before(schedule_, *device_, index); !status) {
       return status;
     }
@@ -252,6 +315,9 @@ Status Executor::submit(uint32_t index) {
         status.message()};
   }
   for (Observer *observer : observers_) {
+    if (!observer->seesCommands()) {
+      continue;
+    }
     if (Status result = observer->after(schedule_, *device_, index); !result) {
       return result;
     }
@@ -273,8 +339,18 @@ Status Executor::submitCopy(const schedule::CommandT &command) {
     return device_->copyToHost(command.stream, destination.offset,
                                source.offset, source.bytes);
   }
-  return device_->copyToDevice(command.stream, destination.offset,
-                               source.offset, source.bytes);
+  if (Status status = device_->copyToDevice(command.stream, destination.offset,
+                                            source.offset, source.bytes);
+      !status) {
+    return status;
+  }
+  for (uint32_t number = 0; number < staged_.size(); ++number) {
+    if (schedule_.tensors[staged_[number]]->staging ==
+        static_cast<int32_t>(command.reads[0].buffer())) {
+      return device_->mark(command.stream, number);
+    }
+  }
+  return {};
 }
 
 //===--- values -----------------------------------------------------------===//
@@ -290,8 +366,21 @@ std::optional<uint32_t> Executor::find(const std::string &name) const {
 
 std::span<std::byte> Executor::inputBytes(uint32_t tensor) {
   const schedule::TensorT &input = *schedule_.tensors[tensor];
-  return {device_->hostArena() + schedule_.buffers[input.entry]->offset,
+  int32_t buffer = isStaged(input) ? input.staging : input.entry;
+  return {device_->hostArena() + schedule_.buffers[buffer]->offset,
           input.bytes};
+}
+
+Status Executor::enterStaged() {
+  for (uint32_t index : staged_) {
+    const schedule::BufferT &entry =
+        *schedule_.buffers[schedule_.tensors[index]->entry];
+    if (Status status = device_->upload(entry.offset, inputBytes(index));
+        !status) {
+      return status;
+    }
+  }
+  return {};
 }
 
 Status Executor::write(uint32_t index, const HostTensor &value) {
@@ -309,6 +398,12 @@ Status Executor::write(uint32_t index, const HostTensor &value) {
                  elementName(value.element)};
   }
   const schedule::BufferT &buffer = *schedule_.buffers[tensor.entry];
+  if (isStaged(tensor)) {
+    // For the next step, and from there for all that follow.
+    std::span<std::byte> staging = inputBytes(index);
+    fromRowMajor(*tensor.type, value.data, staging);
+    return device_->upload(buffer.offset, staging);
+  }
   if (buffer.arena == schedule::Arena::Host) {
     fromRowMajor(*tensor.type, value.data,
                  {device_->hostArena() + buffer.offset, tensor.bytes});

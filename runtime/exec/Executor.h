@@ -40,32 +40,43 @@ public:
   void observe(Observer &observer) { observers_.push_back(&observer); }
 
   /// Whether steps after the first are captured and replayed, where the device
-  /// can do that and nobody observes. On from the start.
+  /// can do that and no observer sees commands. On from the start.
   void setCapture(bool capture) { capture_ = capture; }
 
   /// Submits one step and waits for its end. After an error nothing more can be
-  /// run.
-  Status step() { return steps(1); }
+  /// run. `beside` is called while the step runs, once the values of the next
+  /// one have left the staging buffers: it may fill them again.
+  Status step(const std::function<Status()> &beside = {}) {
+    return steps(1, beside);
+  }
 
   /// Submits `count` steps, one behind the other, and waits for the end of the
   /// last: only the plan's own events order one step after another. All read
-  /// the same inputs. Observers see one long step: those that keep bytes by
-  /// command are not for this.
-  Status steps(uint64_t count);
+  /// the same inputs, but of a staged input the first step has the value that
+  /// was entered and all others have the one that waited in the staging buffer.
+  /// Observers see one long step: those that keep bytes by command are not for
+  /// this.
+  Status steps(uint64_t count, const std::function<Status()> &beside = {});
 
   /// Number of the tensor of that name, if any.
   std::optional<uint32_t> find(const std::string &name) const;
 
   /// Sets the value that an input or persistent tensor has when the next step
-  /// begins. `value` has exactly the tensor's element type and shape.
+  /// begins; an input keeps it until it is written again. `value` has exactly
+  /// the tensor's element type and shape.
   Status write(uint32_t index, const HostTensor &value);
 
   /// Value of an output or persistent tensor after the last step (a persistent
   /// one: also before the first).
   Result<HostTensor> read(uint32_t index);
 
-  /// An input's bytes in the host arena, in the tensor's own layout.
+  /// An input's bytes in the host arena, in the tensor's own layout: of a
+  /// staged one the value of the step after the next.
   std::span<std::byte> inputBytes(uint32_t tensor);
+
+  /// Gives staged inputs the value for the next step that is in `inputBytes`
+  /// now: where no step before could do it.
+  Status enterStaged();
 
 private:
   Executor(schedule::ScheduleT schedule, std::unique_ptr<Device> device)
@@ -78,7 +89,8 @@ private:
   };
 
   Status prepare();
-  Status runSteps(uint64_t count);
+  Status runSteps(uint64_t count, const std::function<Status()> &beside);
+  Status runBeside(const std::function<Status()> &beside);
   Status runStep();
   Status submitStep();
   Status prepareLaunch(uint32_t index);
@@ -90,6 +102,7 @@ private:
   std::unique_ptr<Device> device_;
   std::vector<Observer *> observers_;
   std::vector<Launch> launches_; // by command
+  std::vector<uint32_t> staged_; // inputs; their places here number their marks
   bool failed_ = false;
   bool capture_ = true;
   bool warm_ = false;     // every kernel has run
@@ -102,10 +115,6 @@ bool isTraining(const schedule::ScheduleT &schedule);
 /// Parameters and states: what lives from step to step.
 bool isPersistent(const schedule::TensorT &tensor);
 
-/// A constant of the model: a state that belongs to the plan, not to a
-/// checkpoint.
-bool isConstant(const schedule::TensorT &tensor);
-
 /// A state that starts as another tensor's value in another element type: it
 /// follows from that tensor, so that no file holds it.
 bool isConverted(const schedule::TensorT &tensor);
@@ -113,6 +122,13 @@ bool isConverted(const schedule::TensorT &tensor);
 /// What weights and checkpoints hold: what lives from step to step and follows
 /// from nothing else.
 bool isSaved(const schedule::TensorT &tensor);
+
+/// An input of which the next step's value is copied in while a step runs.
+bool isStaged(const schedule::TensorT &tensor);
+
+/// A constant of the model: a state that belongs to the plan, not to a
+/// checkpoint.
+bool isConstant(const schedule::TensorT &tensor);
 
 /// An input that the runtime feeds itself: `vdnn.rate`, `vdnn.step`,
 /// `vdnn.seed`.

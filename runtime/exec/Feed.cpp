@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
+#include <thread>
 
 namespace vdnn::rt {
 
@@ -53,6 +55,28 @@ int64_t integerRange(const schedule::ScheduleT &schedule, uint32_t tensor) {
     }
   }
   return 2;
+}
+
+/// Calls `work` for parts of [0, count) that make up the whole: one, or several
+/// beside each other where `bytes` are too many for one thread to keep up with
+/// a GPU.
+void inParts(uint64_t count, uint64_t bytes,
+             const std::function<void(uint64_t, uint64_t)> &work) {
+  constexpr uint64_t kBytesPerThread = 8 << 20;
+  constexpr uint64_t kMostThreads = 8;
+  uint64_t threads = std::min({bytes / kBytesPerThread, count, kMostThreads,
+                               uint64_t{std::thread::hardware_concurrency()}});
+  if (threads < 2) {
+    work(0, count);
+    return;
+  }
+  std::vector<std::thread> workers;
+  for (uint64_t i = 0; i < threads; ++i) {
+    workers.emplace_back(work, count * i / threads, count * (i + 1) / threads);
+  }
+  for (std::thread &worker : workers) {
+    worker.join();
+  }
 }
 
 } // namespace
@@ -115,7 +139,7 @@ Status Feed::addSource(const schedule::ScheduleT &schedule, uint32_t index,
         tensor.name + "' takes " + elementName(tensor.type->element) +
         ": not every value would stay exact, so convert it when saving"};
   }
-  sources_.push_back({index, std::move(*data), batched});
+  sources_.push_back({index, std::move(*data), batched, isStaged(tensor)});
   return {};
 }
 
@@ -146,7 +170,7 @@ Status Feed::addSynthetic(const schedule::ScheduleT &schedule, uint32_t index,
   sources_.push_back({index,
                       makeHostTensor(tensor.name, element, tensor.type->shape,
                                      std::move(bytes)),
-                      false});
+                      /*batched=*/false, isStaged(tensor)});
   return {};
 }
 
@@ -210,37 +234,49 @@ void Feed::shuffle(uint64_t pass) {
   orderPass_ = pass;
 }
 
-Status Feed::fill(Executor &executor, uint64_t step) {
+bool Feed::stages() const {
+  return std::any_of(sources_.begin(), sources_.end(),
+                     [](const Source &source) { return source.staged; });
+}
+
+Status Feed::fill(Executor &executor, uint64_t step, bool staged) {
   shuffle(step / stepsPerPass_);
-  uint64_t begin = step % stepsPerPass_ * batch_;
   for (const Source &source : sources_) {
-    const schedule::TensorT &tensor =
-        *executor.schedule().tensors[source.tensor];
-    std::span<std::byte> destination = executor.inputBytes(source.tensor);
-    if (!source.batched) {
-      scratch_.resize(tensor.bytes);
-      convert(source.data.data, source.data.element, scratch_,
-              tensor.type->element);
-      fromRowMajor(*tensor.type, scratch_, destination);
-      continue;
-    }
-    size_t rowFrom = source.data.data.size() / samples_;
-    size_t rowTo = tensor.bytes / batch_;
-    // Rows are converted one by one: with one sample, a batch's type is the
-    // sample's but for the first dimension.
-    schedule::TypeT rowType = *tensor.type;
-    rowType.shape[0] = 1;
-    scratch_.resize(rowTo);
-    for (uint64_t i = 0; i < batch_; ++i) {
-      uint64_t position = (begin + i) % samples_;
-      uint64_t row = order_.empty() ? position : order_[position];
-      std::span<const std::byte> in =
-          source.data.data.subspan(row * rowFrom, rowFrom);
-      convert(in, source.data.element, scratch_, tensor.type->element);
-      fromRowMajor(rowType, scratch_, destination.subspan(i * rowTo, rowTo));
+    if (source.staged == staged) {
+      fillRows(source, *executor.schedule().tensors[source.tensor], step,
+               executor.inputBytes(source.tensor));
     }
   }
   return {};
+}
+
+/// Rows are converted one by one: with one sample, a batch's type is the
+/// sample's but for the first dimension. What is the same in every step is cut
+/// along that dimension too, where the layout lets it.
+void Feed::fillRows(const Source &source, const schedule::TensorT &tensor,
+                    uint64_t step, std::span<std::byte> destination) const {
+  schedule::TypeT rowType = *tensor.type;
+  uint64_t rows = 1;
+  if (!rowType.shape.empty() && rowType.shape[0] > 0) {
+    rows = static_cast<uint64_t>(rowType.shape[0]);
+    rowType.shape[0] = 1;
+  }
+  size_t rowFrom = source.data.data.size() / (source.batched ? samples_ : rows);
+  size_t rowTo = destination.size() / rows;
+  uint64_t begin = step % stepsPerPass_ * batch_;
+  inParts(rows, destination.size(), [&](uint64_t first, uint64_t last) {
+    std::vector<std::byte> scratch(rowTo);
+    for (uint64_t i = first; i < last; ++i) {
+      uint64_t row = i;
+      if (source.batched) {
+        uint64_t position = (begin + i) % samples_;
+        row = order_.empty() ? position : order_[position];
+      }
+      convert(source.data.data.subspan(row * rowFrom, rowFrom),
+              source.data.element, scratch, tensor.type->element);
+      fromRowMajor(rowType, scratch, destination.subspan(i * rowTo, rowTo));
+    }
+  });
 }
 
 } // namespace vdnn::rt

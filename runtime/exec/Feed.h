@@ -47,8 +47,18 @@ public:
   /// Inputs for which there is no file.
   const std::vector<std::string> &synthetic() const { return synthetic_; }
 
-  /// Writes the inputs of step `step` to the host arena.
-  Status fill(Executor &executor, uint64_t step);
+  /// Writes the inputs of step `step` to the host arena, but for the staged
+  /// ones.
+  Status fill(Executor &executor, uint64_t step) {
+    return fill(executor, step, /*staged=*/false);
+  }
+
+  /// Writes the staged inputs of step `step` to their staging buffers, which no
+  /// copy may be reading. There are some where `stages`.
+  Status stage(Executor &executor, uint64_t step) {
+    return fill(executor, step, /*staged=*/true);
+  }
+  bool stages() const;
 
 private:
   struct Source {
@@ -56,7 +66,12 @@ private:
     HostTensor data;
     /// One sample per row, a batch per step; else the same value in every step.
     bool batched;
+    bool staged;
   };
+
+  Status fill(Executor &executor, uint64_t step, bool staged);
+  void fillRows(const Source &source, const schedule::TensorT &tensor,
+                uint64_t step, std::span<std::byte> destination) const;
 
   Status addSource(const schedule::ScheduleT &schedule, uint32_t index,
                    const std::string &path);
@@ -73,7 +88,6 @@ private:
   uint64_t stepsPerPass_ = 1;
   std::vector<uint64_t> order_; // of the pass below; empty: as in the files
   std::optional<uint64_t> orderPass_;
-  std::vector<std::byte> scratch_;
 };
 
 } // namespace vdnn::rt

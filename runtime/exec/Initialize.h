@@ -36,8 +36,8 @@ Status fillRandom(schedule::InitialKind kind, double a, double b, uint64_t seed,
 /// A tensor that is converted from another one follows it; no file is asked for
 /// it.
 ///
-/// A file holds every other parameter and state, else it is refused with the names
-/// that it lacks. But:
+/// A file holds every other parameter and state, else it is refused with the
+/// names that it lacks. But:
 /// - the optimizer's velocities may be absent from `weights` where all
 /// parameters are there;
 /// - vdnn-opt leaves out of its files what the plan describes better: tensors

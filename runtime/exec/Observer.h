@@ -20,6 +20,10 @@ public:
     return {};
   }
 
+  /// Whether `before` and `after` are to be called in the next step, which is
+  /// then submitted command by command instead of replayed.
+  virtual bool seesCommands() const { return true; }
+
   virtual Status before(const schedule::ScheduleT &, Device &,
                         uint32_t /*command*/) {
     return {};

@@ -4,6 +4,7 @@
 #define VDNN_RUNTIME_EXEC_OBSERVERS_H
 
 #include "runtime/exec/Observer.h"
+#include "runtime/exec/TraceSummary.h"
 #include "runtime/exec/files/HostTensor.h"
 
 #include <functional>
@@ -47,9 +48,21 @@ std::unique_ptr<TensorTap> createTensorTap(TensorFilter wanted);
 std::vector<const schedule::TensorT *>
 computedTensors(const schedule::ScheduleT &schedule);
 
-/// Notes when each launch and copy starts and ends, by the device's clock.
+/// Notes when each launch and copy starts and ends, by the device's clock: what
+/// the device's own tracer says, where it has one, of the first
+/// `kTracedSteps` steps, of which only the first `kSubmittedSteps` need be
+/// submitted command by command; else when the queue passes each command, of
+/// all steps.
 class TraceRecorder : public Observer {
 public:
+  static constexpr uint64_t kSubmittedSteps = 3;
+  static constexpr uint64_t kTracedSteps = 8;
+
+  virtual std::vector<Slice> slices() const = 0;
+
+  /// Why the device's own tracer told nothing, or no more; empty where it did.
+  virtual const std::string &note() const = 0;
+
   /// Writes everything since the beginning as Chrome trace events
   /// (chrome://tracing, Perfetto): one lane per stream, one slice per command,
   /// named after the op of the model it comes from. Atomic.

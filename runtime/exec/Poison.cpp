@@ -58,10 +58,11 @@ private:
                            schedule::Arena arena) {
     std::vector<std::pair<uint64_t, uint64_t>> live;
     for (const auto &tensor : schedule.tensors) {
-      if (tensor->entry >= 0 &&
-          schedule.buffers[tensor->entry]->arena == arena) {
-        const schedule::BufferT &buffer = *schedule.buffers[tensor->entry];
-        live.emplace_back(buffer.offset, buffer.offset + buffer.bytes);
+      for (int32_t there : {tensor->entry, tensor->staging}) {
+        if (there >= 0 && schedule.buffers[there]->arena == arena) {
+          const schedule::BufferT &buffer = *schedule.buffers[there];
+          live.emplace_back(buffer.offset, buffer.offset + buffer.bytes);
+        }
       }
     }
     uint64_t end = arena == schedule::Arena::Device ? schedule.device_arena

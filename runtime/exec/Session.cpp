@@ -151,15 +151,42 @@ void Session::setTotalSteps(uint64_t total) {
 }
 
 Status Session::step() {
-  if (executor_->device().computes()) {
-    if (Status status = feed_->fill(*executor_, next_); !status) {
+  if (!executor_->device().computes()) {
+    return run({});
+  }
+  if (Status status = fillInputs(); !status) {
+    return status;
+  }
+  if (!feed_->stages()) {
+    return run({});
+  }
+  Status status = run([this] { return feed_->stage(*executor_, next_ + 2); });
+  if (status) {
+    entered_ = next_;
+  }
+  return status;
+}
+
+/// What a step before has not brought: all but the staged inputs, unless there
+/// was none.
+Status Session::fillInputs() {
+  if (feed_->stages() && entered_ != next_) {
+    Status status = feed_->stage(*executor_, next_);
+    status = status ? executor_->enterStaged() : status;
+    status = status ? feed_->stage(*executor_, next_ + 1) : status;
+    if (!status) {
       return status;
     }
   }
-  return stepWithoutData();
+  return feed_->fill(*executor_, next_);
 }
 
 Status Session::stepWithoutData() {
+  entered_.reset();
+  return run({});
+}
+
+Status Session::run(const std::function<Status()> &beside) {
   bool computes = executor_->device().computes();
   if (computes) {
     if (Status status = feedScalars(); !status) {
@@ -167,7 +194,7 @@ Status Session::stepWithoutData() {
     }
   }
   int64_t begin = executor_->device().nowNs();
-  if (Status status = executor_->step(); !status) {
+  if (Status status = executor_->step(beside); !status) {
     return Error{format("step %llu: ", static_cast<unsigned long long>(next_)) +
                  status.message()};
   }

@@ -81,7 +81,8 @@ public:
   /// the device computes.
   std::optional<double> loss() const { return loss_; }
 
-  /// By the device's clock, without the filling of inputs.
+  /// By the device's clock, without the filling of inputs; that of staged ones
+  /// runs beside the step, which ends after both.
   int64_t stepNs() const { return stepNs_; }
 
   /// Gradients of the last step; only with `captureGradients`.
@@ -97,6 +98,9 @@ public:
   /// compute the same bits. Atomic.
   Status save(const std::string &path);
 
+  /// What was recorded; only with `trace`.
+  const TraceRecorder *trace() const { return trace_; }
+
   /// Writes what was recorded; only with `trace`.
   Status writeTrace(const std::string &path) const;
 
@@ -106,6 +110,8 @@ private:
   Status load(const SessionOptions &options);
   Status adopt(const Safetensors &checkpoint, const SessionOptions &options);
   void observe(const SessionOptions &options);
+  Status run(const std::function<Status()> &beside);
+  Status fillInputs();
   Status feedScalars();
   Status readLoss();
 
@@ -120,6 +126,9 @@ private:
   uint64_t seed_ = 0;
   std::optional<uint64_t> shuffle_;
   uint64_t next_ = 0;
+  /// The step whose staged inputs are on the device; those of the step after it
+  /// wait in the staging buffers.
+  std::optional<uint64_t> entered_;
   std::optional<double> loss_;
   int64_t stepNs_ = 0;
 };

@@ -147,7 +147,8 @@ private:
     return optional(t.entry, schedule_.buffers.size(), "entry buffer") &&
            optional(t.exit, schedule_.buffers.size(), "exit buffer") &&
            optional(t.gradient_of, schedule_.tensors.size(),
-                    "gradient_of tensor");
+                    "gradient_of tensor") &&
+           optional(t.staging, schedule_.buffers.size(), "staging buffer");
   }
 
   bool initial(const TensorT &t) {

@@ -193,4 +193,40 @@ SimDevice::create(const schedule::ScheduleT &schedule) {
   return std::make_unique<SimDeviceImpl>(schedule);
 }
 
+Timeline predictTimeline(const schedule::ScheduleT &schedule) {
+  SimDeviceImpl device(schedule);
+  std::vector<schedule::StreamT> streams;
+  for (const auto &stream : schedule.streams) {
+    streams.push_back(*stream);
+  }
+  // None of these fails: the streams are those of the schedule.
+  static_cast<void>(device.allocate(0, 0, streams, schedule.event_count));
+  for (uint32_t i = 0; i < schedule.commands.size(); ++i) {
+    const schedule::CommandT &command = *schedule.commands[i];
+    auto event = static_cast<uint32_t>(command.event);
+    switch (command.kind) {
+    case schedule::CommandKind::Launch:
+      static_cast<void>(device.launch(command.stream, i, {}));
+      break;
+    case schedule::CommandKind::Copy: {
+      const schedule::BufferT &to =
+          *schedule.buffers[command.writes[0].buffer()];
+      static_cast<void>(
+          to.arena == schedule::Arena::Host
+              ? device.copyToHost(command.stream, 0, 0, to.bytes)
+              : device.copyToDevice(command.stream, 0, 0, to.bytes));
+      break;
+    }
+    case schedule::CommandKind::Record:
+      static_cast<void>(device.record(command.stream, event));
+      break;
+    case schedule::CommandKind::Wait:
+      static_cast<void>(device.wait(command.stream, event));
+      break;
+    }
+  }
+  static_cast<void>(device.synchronize());
+  return device.lastTimeline();
+}
+
 } // namespace vdnn::rt

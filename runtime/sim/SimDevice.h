@@ -22,6 +22,9 @@ public:
   virtual const Timeline &lastTimeline() const = 0;
 };
 
+/// One step of the plan as it is predicted: one entry per command.
+Timeline predictTimeline(const schedule::ScheduleT &schedule);
+
 } // namespace vdnn::rt
 
 #endif

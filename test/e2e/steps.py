@@ -73,8 +73,8 @@ class Problem:
         return {f"{key}.velocity": np.full(value.shape, WARM_VELOCITY, np.float32) for key, value in self.network.named_parameters()}
 
 
-def torch_step(problem, dtype, stand_in, device="cpu"):
-    """One step of PyTorch; gradients, and the state after it with velocities."""
+def torch_step(problem, dtype, stand_in, device="cpu", autocast=False):
+    """One step of PyTorch; gradients, and the state after it with velocities. `autocast`: with activations and products in bf16."""
     network = problem.network
     network.load_state_dict({key: torch.from_numpy(value) for key, value in problem.start.items()}, strict=False)
     network.to(device, dtype).train()
@@ -85,7 +85,7 @@ def torch_step(problem, dtype, stand_in, device="cpu"):
     optimizer = torch.optim.SGD(network.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
     for parameter in network.parameters():
         optimizer.state[parameter]["momentum_buffer"] = torch.full_like(parameter, WARM_VELOCITY)
-    with in_place_of_torch(stand_in):
+    with in_place_of_torch(stand_in), torch.autocast(device, torch.bfloat16, enabled=autocast):
         loss = nn.functional.cross_entropy(network(torch.from_numpy(problem.images).to(device, dtype)), torch.from_numpy(problem.labels).to(device))
     loss.backward()
     gradients = {name: parameter.grad.cpu().numpy() for name, parameter in network.named_parameters()}

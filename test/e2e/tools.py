@@ -74,8 +74,10 @@ def read_safetensors(path):
     result = {}
     for name, entry in header.items():
         begin, end = entry["data_offsets"]
-        dtype = {"F32": np.float32, "I64": np.int64}[entry["dtype"]]
-        result[name] = np.frombuffer(data[8 + length + begin : 8 + length + end], dtype).reshape(entry["shape"])
+        dtype = {"F32": np.float32, "BF16": np.uint16, "I64": np.int64}[entry["dtype"]]
+        values = np.frombuffer(data[8 + length + begin : 8 + length + end], dtype).reshape(entry["shape"])
+        # NumPy has no bf16, the upper half of an f32.
+        result[name] = (values.astype(np.uint32) << 16).view(np.float32) if entry["dtype"] == "BF16" else values
     return result
 
 

@@ -50,9 +50,10 @@ def write_safetensors(folder):
 
 def write_plans(build, plans, modules):
     model = ROOT / "test/models/digits.onnx"
-    for policy in ("none", "all"):
-        options = [model, "--batch=2", "--loss=cross_entropy", f"--policy={policy}", "--summary=none"]
-        for emit, path in (("schedule", plans / f"{policy}.vdnn"), ("commands", modules / f"{policy}.mlir")):
+    targets = {"none": ["--policy=none"], "all": ["--policy=all"], "bf16": ["--policy=none", "--device=h200", "--precision=bf16"]}
+    for name, target in targets.items():
+        options = [model, "--batch=2", "--loss=cross_entropy", *target, "--summary=none"]
+        for emit, path in (("schedule", plans / f"{name}.vdnn"), ("commands", modules / f"{name}.mlir")):
             subprocess.run([build / "bin/vdnn-opt", *options, f"--emit={emit}", "-o", path], check=True, stderr=subprocess.DEVNULL)
     for weights in (*plans.glob("*.safetensors"), *modules.glob("*.safetensors")):
         weights.unlink()

@@ -3,14 +3,15 @@
 
     make_plans.py --output DIR [group ...]
 
-Groups (default: all): digits, gradients and bits are for the stage train, time is for the stage time. Each writes its plans and GROUP.json, which
-says what they are. With measured times the plans of time are made again once they were profiled where the GPU is:
+Groups (default: all): digits, gradients and bits are for the stage train, bits for trace too, time for the stage time, budget and errors for those of
+their names (errors takes digits too). Each writes its plans and GROUP.json, which says what they are. With measured times the plans of time are made again once they were profiled where the GPU is:
 
     vdnn-profile DIR/resnet50-b256-tf32-none.vdnn -o resnet50.json
     make_plans.py --output DIR --profile resnet50.json -- time
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -24,8 +25,9 @@ from decision_names import decision_names  # noqa: E402
 GRADIENTS = {"resnet50": 8, "vgg16": 2, "alexnet": 4, "googlenet": 4, "overfeat": 2}
 TRAINING = ("--loss=cross_entropy", "--momentum=0.9", "--weight-decay=1e-4")
 # Network, batch, precision, policy.
-TIMED = (("resnet50", 256, "tf32", "none"), ("resnet50", 256, "fp32", "none"), ("vgg16", 256, "tf32", "none"), ("vgg16", 256, "fp32", "none"),
-         ("vgg16", 256, "fp32", "all"), ("vgg16", 256, "fp32", "conv"), ("alexnet", 512, "tf32", "none"), ("googlenet", 256, "tf32", "none"))
+TIMED = (("resnet50", 256, "bf16", "none"), ("resnet50", 256, "tf32", "none"), ("vgg16", 256, "bf16", "none"), ("vgg16", 256, "tf32", "none"),
+         ("vgg16", 256, "fp32", "none"), ("vgg16", 256, "fp32", "all"), ("vgg16", 256, "fp32", "conv"), ("googlenet", 256, "bf16", "none"),
+         ("googlenet", 256, "tf32", "none"), ("alexnet", 512, "bf16", "none"), ("alexnet", 512, "tf32", "none"))
 
 
 class Maker:
@@ -79,7 +81,7 @@ class Maker:
         result = []
         for network in self.networks(GRADIENTS):
             relus, pools = decision_names(self.options.models / f"{network}.onnx")
-            for precision in ("fp32", "tf32") if self.options.device == "cuda" else ("fp32",):
+            for precision in ("fp32", "tf32", "bf16") if self.options.device == "cuda" else ("fp32",):
                 plan, _ = self.plan(f"{network}-gradients-{precision}", network, f"--batch={GRADIENTS[network]}", *steps.STEP, precision=precision)
                 result.append({"plan": plan, "network": network, "batch": GRADIENTS[network], "precision": precision, "relus": relus,
                                "pools": pools})
@@ -93,8 +95,45 @@ class Maker:
                 plans.append({"plan": plan, "what": f"{network}, batch 32, {policy}"})
         self.write("bits", plans)
 
+    def budget(self):
+        profile = self.merged_profile()
+        result = []
+        for network in ("digits", *self.networks(["resnet50"])):
+            how = (f"--batch={64 if network == 'digits' else 32}", *TRAINING, "--policy=all")
+            _, least = self.plan(f"{network}-free", network, *how, profile=profile)
+            for path in self.output.glob(f"{network}-free.*"):
+                path.unlink()
+            plan, summary = self.plan(f"{network}-budget", network, *how, f"--budget={least['device_bytes']}", profile=profile)
+            result.append({"plan": plan, "budget": least["device_bytes"], "device_arena": summary["device_arena"]})
+        self.write("budget", result)
+
+    def errors(self):
+        """A plan that is good, and some that differ from it in what no machine has."""
+        plan, summary = self.plan("digits-good", "digits", *digits_runs.STEP, "--policy=all", profile=self.merged_profile())
+        good = self.output / "good.mlir"
+        self.tools.plan(self.options.models / "digits.onnx", good, *digits_runs.STEP, "--policy=all", f"--device={self.options.device}")
+        text = good.read_text()
+        fingerprint = re.search(r'target_fingerprint = "([^"]*)"', text)[1]
+        last = max(re.finditer(r"host at (\d+) bytes (\d+)", text), key=lambda match: int(match[1]))
+        far = 1 << 44
+        edits = {"cudnn": (fingerprint, re.sub(r"^cudnn [0-9.]+", "cudnn 9.1.2", fingerprint)),
+                 "gpu": (fingerprint, re.sub(r"[^;]*$", " Imaginary GPU, 1 multiprocessors", fingerprint)),
+                 "host": (last[0], f"host at {far} bytes {last[2]}")}
+        result = {"plan": plan, "device_arena": summary["device_arena"], "overhead": summary["overhead_bytes"]}
+        for name, (old, new) in edits.items():
+            source = self.output / f"errors-{name}.mlir"
+            source.write_text(re.sub(r"host_arena = \d+", f"host_arena = {far + int(last[2])}", text.replace(old, new)) if name == "host"
+                              else text.replace(old, new))
+            result[name] = f"errors-{name}.vdnn"
+            self.tools.run("vdnn-opt", source, "-o", self.output / result[name])
+            source.unlink()
+        for path in self.output.glob("good.*"):
+            path.unlink()
+        self.write("errors", result)
+
     def time(self):
         profile = self.merged_profile()
+        small = self.with_workspace(profile, 4 << 30)
         available = set(self.networks(dict.fromkeys(network for network, *_ in TIMED)))
         result = []
         for network, batch, precision, policy in TIMED:
@@ -102,9 +141,22 @@ class Maker:
                 continue
             batch = self.options.batch or batch
             name = f"{network}-b{batch}-{precision}-{policy}"
-            plan, _ = self.plan(name, network, f"--batch={batch}", *TRAINING, f"--policy={policy}", precision=precision, profile=profile)
-            result.append({"plan": plan, "name": name, "network": network, "batch": batch, "precision": precision})
+            plan, _ = self.plan(name, network, f"--batch={batch}", *TRAINING, f"--policy={policy}", precision=precision,
+                                profile=profile if policy == "none" else small)
+            result.append({"plan": plan, "name": name, "network": network, "batch": batch, "precision": precision, "policy": policy})
         self.write("time", result)
+
+    def with_workspace(self, profile, most):
+        """The profile without kernels that need more workspace, where there are others: a plan that offloads should not spend on workspaces what it
+        saves."""
+        if profile is None:
+            return None
+        content = json.loads(profile.read_text())
+        for signature, kernels in content["kernels"].items():
+            content["kernels"][signature] = [kernel for kernel in kernels if kernel["workspace_bytes"] <= most] or kernels
+        path = self.output / "profile-small.json"
+        path.write_text(json.dumps(content))
+        return path
 
     def merged_profile(self):
         """One profile that holds the kernels of all."""
@@ -126,7 +178,7 @@ class Maker:
         return path
 
 
-GROUPS = ("digits", "gradients", "bits", "time")
+GROUPS = ("digits", "gradients", "bits", "budget", "errors", "time")
 
 
 def main():

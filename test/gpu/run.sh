@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Tests the CUDA backend on a machine with an NVIDIA GPU (sm_90); each stage takes less than nine minutes.
-#   test/gpu/run.sh                        build in build-gpu/, then the stages conformance and sanitize; with plans, train and time too
-#   test/gpu/run.sh STAGE ...              build, then some stages: conformance sanitize train time
+#   test/gpu/run.sh                        build in build-gpu/, then the stages conformance and sanitize; with plans the others too
+#   test/gpu/run.sh STAGE ...              build, then some stages: conformance sanitize train trace budget errors time
 #   test/gpu/run.sh --build-dir DIR ...    run what DIR holds already: binaries made on another machine will do
-#   test/gpu/run.sh --plans DIR ...        plans for the stages train and time, from test/gpu/make_plans.py
+#   test/gpu/run.sh --plans DIR ...        plans for the stages from train on, from test/gpu/make_plans.py
 # A stage that fails does not keep the others from running. The exit status is 0 if none failed.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -26,11 +26,11 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#stages[@]} -gt 0 ] || stages=(conformance sanitize ${plans:+train time})
+[ ${#stages[@]} -gt 0 ] || stages=(conformance sanitize ${plans:+train trace budget errors time})
 for stage in "${stages[@]}"; do
   case $stage in
     conformance | sanitize) ;;
-    train | time)
+    train | trace | budget | errors | time)
       if [ -z "$plans" ]; then
         echo "error: the stage '$stage' needs plans; make them with test/gpu/make_plans.py and give the folder with --plans" >&2
         exit 2
@@ -106,35 +106,70 @@ stage_conformance() {
   [ -z "$rest" ]
 }
 
-# Memory errors in our own kernels. The libraries' are theirs to test.
+# sanitize_with TOOL SECONDS FILTER [OPTION ...]: one tool over the tests, in several processes. What it reports fails the stage, and so does a test.
+# A process that is stopped for want of time has shown what it reached.
+sanitize_with() {
+  local tool=$1 seconds=$2 filter=$3 shards=8 i code pids=() failed=0 stopped=0
+  shift 3
+  rm -f "$logs/sanitize-$tool"-*.txt
+  for ((i = 0; i < shards; ++i)); do
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout "$seconds" "$sanitizer" --tool "$tool" --error-exitcode 99 "$@" \
+      "$build/test-bin/vdnn_conformance_cuda" --gtest_filter="$filter" > "$logs/sanitize-$tool-$i.txt" 2>&1 &
+    pids+=($!)
+  done
+  for ((i = 0; i < shards; ++i)); do
+    wait "${pids[i]}"
+    code=$?
+    if [ $code -eq 124 ] && ! grep -qE '^========= +(Invalid|Error|Warning|Uninitialized|Program hit)' "$logs/sanitize-$tool-$i.txt"; then
+      stopped=$((stopped + 1))
+    elif [ $code -ne 0 ] || ! grep -qE '^========= (ERROR|RACECHECK) SUMMARY: 0 ' "$logs/sanitize-$tool-$i.txt"; then
+      failed=$((failed + 1))
+      echo "--- $tool, process $i ended with code $code"
+      grep -E '^=========|^\[  FAILED  \]' "$logs/sanitize-$tool-$i.txt" | head -n 30 | cut -c 1-300
+    fi
+  done
+  local passed
+  passed=$(cat "$logs/sanitize-$tool"-*.txt | grep -c '^\[       OK \]')
+  echo "$tool: $passed tests, $failed of $shards processes failed, $stopped stopped after $seconds s"
+  [ $failed -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+# Memory errors and races within a block in our own kernels. The libraries' are theirs to test.
 stage_sanitize() {
-  local tool log=$logs/sanitize.txt
-  tool=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2> /dev/null)
-  if [ -z "$tool" ]; then
-    skipped="there is no compute-sanitizer"
+  sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2> /dev/null)
+  if [ -z "$sanitizer" ]; then
+    skipped="skipped, there is no compute-sanitizer"
     return 0
   fi
-  local tests='PointwiseTest.*:PointwiseTypesTest.*:ShapeTest.*:DropoutTest.*:SgdTest.*'
-  tests+=':*PoolTest*:*BatchNorm*:*LrnTest*:*ReduceTest*:*SoftmaxTest*:*LossTest*:-PointwiseTest.UnaryFunctions'
-  if timeout 200 "$tool" --tool memcheck --report-api-errors no --error-exitcode 99 "$build/test-bin/vdnn_conformance_cuda" \
-    --gtest_filter="$tests" > "$log" 2>&1; then
-    return 0
-  elif [ $? -eq 124 ]; then
-    # Slow machines get less far; what they reach is clean.
-    grep -E -A 8 '^========= (Invalid|Error)' "$log" | head -n 60 | grep . && return 1
-    skipped="stopped after 200 s and $(grep -c '^\[       OK \]' "$log") tests without an error"
-    return 0
-  elif grep -q 'Device not supported' "$log"; then
-    skipped="compute-sanitizer does not support this machine's device"
+  local shared='*BatchNorm*:*LrnTest*:*ReduceTest*:*SoftmaxTest*:*LossTest*:ShapeTest.*' status=0
+  sanitize_with memcheck 120 "$shared:PointwiseTest.*:PointwiseTypesTest.*:DropoutTest.*:SgdTest.*:*PoolTest*:-PointwiseTest.UnaryFunctions" \
+    --report-api-errors no || status=1
+  if grep -q 'Device not supported' "$logs"/sanitize-memcheck-*.txt; then
+    skipped="skipped, compute-sanitizer does not support this machine's device"
     return 0
   fi
-  grep -E '^=========|^\[  FAILED  \]' "$log" | head -n 60
-  return 1
+  sanitize_with racecheck 100 "$shared" || status=1
+  return $status
 }
 
 # Training, gradients and equal bits; what is printed stays in the log too.
 stage_train() {
   timeout 560 python3 test/gpu/train.py --build-dir "$build" --plans "$plans" 2>&1 | tee "$logs/train.txt"
+}
+
+# Traces hold what the GPU did, in replayed steps too.
+stage_trace() {
+  timeout 300 python3 test/gpu/trace.py --build-dir "$build" --plans "$plans" 2>&1 | tee "$logs/trace.txt"
+}
+
+# A whole process keeps to its plan's budget.
+stage_budget() {
+  timeout 300 python3 test/gpu/budget.py --build-dir "$build" --plans "$plans" 2>&1 | tee "$logs/budget.txt"
+}
+
+# What is missing or goes wrong is said clearly and loses nothing.
+stage_errors() {
+  timeout 500 python3 test/gpu/errors.py --build-dir "$build" --plans "$plans" 2>&1 | tee "$logs/errors.txt"
 }
 
 # The time of a step beside PyTorch's, as a table and as JSON.

@@ -2,8 +2,9 @@
 """Times the plans of make_plans.py's group time, and beside each PyTorch's step on the same GPU (bench/torch_peer.py). Prints a table.
 
 Bytes are those of the whole device in use after the last step, of whatever kind, so nothing else should run there. vdnn-run's step includes copying the
-images from the host and reading the loss; PyTorch's images lie on the device. In fp32 PyTorch's eager step is the faster of both layouts.
-Predicted is what the plan says of its own step, and the error is relative to what was measured.
+images from the host and reading the loss; PyTorch's images lie on the device. In fp32 PyTorch's eager step is the faster of both layouts. Plans that keep
+everything on the device are compared with PyTorch's eager and compiled step, those that offload with save_on_cpu.
+Predicted is what the plan says of its own step, and the error is relative to what was measured. Wall is from the start of one step to that of the next.
 """
 
 import json
@@ -15,7 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 import tools  # noqa: E402
 
-PEERS = ("eager", "compile")
+# In the order in which they are measured: what takes long comes last.
+PEERS = ("eager", "save_on_cpu", "compile_graphs", "compile")
 
 
 class Peers:
@@ -28,8 +30,10 @@ class Peers:
         self.notes = []
 
     def measure(self, entry, peer):
-        """The measured step, or None where there was no time or PyTorch failed."""
-        layouts = ("channels_last", "contiguous") if peer == "eager" and entry["precision"] == "fp32" else ("channels_last",)
+        """The measured step, or None where it says nothing about the plan, there was no time, or PyTorch failed."""
+        if (peer == "save_on_cpu") == (entry["policy"] == "none") or (peer.startswith("compile") and entry["precision"] == "fp32"):
+            return None
+        layouts = ("channels_last", "contiguous") if entry["precision"] == "fp32" else ("channels_last",)
         found = [result for layout in layouts if (result := self.one(entry, peer, layout))]
         return min(found, key=lambda result: result["median_ms"], default=None)
 
@@ -66,31 +70,33 @@ def our_time(build, options, entry):
     report = json.loads(result.stdout)
     if options.device == "cuda" and "device_bytes_in_use" not in report:
         return None, f"{entry['name']}: vdnn-run does not report what the device holds"
-    kept = ("median_step_ns", "predicted_step_ns", "device_bytes_in_use", "device_arena_bytes", "host_arena_bytes", "bytes_to_host_per_step",
+    kept = ("median_step_ns", "median_wall_ns", "predicted_step_ns", "device_bytes_in_use", "device_arena_bytes", "host_arena_bytes", "bytes_to_host_per_step",
             "bytes_to_device_per_step")
     times = sorted(report["step_ns"][3:] or report["step_ns"])
     return {**{key: report[key] for key in kept if key in report}, "fastest_ns": times[0], "slowest_ns": times[-1]}, None
 
 
-HEADER = ("plan", "ms", "predicted", "error", *PEERS, *(f"/{peer}" for peer in PEERS), "GiB", *(f"{peer} GiB" for peer in PEERS))
+HEADER = ("plan", "ms", "wall", "predicted", "error", *(f"/{peer}" for peer in PEERS), "GiB", "/peer")
 
 
 def cells(row):
-    """A line of the table; what was not measured is '-'."""
-    ours = row["ours"]
+    """A line of the table; what was not measured is '-'. The last column: of the first peer's bytes."""
+    ours = row["ours"] or {}
 
     def number(value, form):
         return "-" if value is None else format(value, form)
 
-    def gib(value):
-        return number(None if value is None else value / 2**30, ".2f")
+    def milliseconds(name):
+        return ours[name] / 1e6 if ours.get(name) else None
 
-    ms = ours["median_step_ns"] / 1e6 if ours else None
-    predicted = ours["predicted_step_ns"] / 1e6 if ours and ours.get("predicted_step_ns") else None
+    ms, predicted, used = milliseconds("median_step_ns"), milliseconds("predicted_step_ns"), ours.get("device_bytes_in_use")
     peers = [row[peer]["median_ms"] if row.get(peer) else None for peer in PEERS]
-    return [row["name"], number(ms, ".2f"), number(predicted, ".2f"), number(predicted / ms - 1 if ms and predicted else None, "+.0%"),
-            *(number(peer, ".2f") for peer in peers), *(number(ms / peer if ms and peer else None, ".3f") for peer in peers),
-            gib(ours.get("device_bytes_in_use") if ours else None), *(gib((row.get(peer) or {}).get("bytes_in_use")) for peer in PEERS)]
+    bytes_of_peer = next((row[peer]["bytes_in_use"] for peer in PEERS if row.get(peer) and "bytes_in_use" in row[peer]), None)
+    return [row["name"], number(ms, ".2f"), number(milliseconds("median_wall_ns"), ".2f"), number(predicted, ".2f"),
+            number(predicted / ms - 1 if ms and predicted else None, "+.1%"),
+            *(f"{ms / peer:.3f} of {peer:.1f}" if ms and peer else "-" for peer in peers),
+            number(used / 2**30 if used else None, ".2f"),
+            f"{used / bytes_of_peer:.2f} of {bytes_of_peer / 2**30:.1f}" if used and bytes_of_peer else "-"]
 
 
 def print_table(rows):

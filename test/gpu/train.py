@@ -3,7 +3,7 @@
 
 digits     the net learns, and every plan and debug mode, and a run that is killed and resumed, ends with the same bits
 gradients  one step of each network against PyTorch's in fp64 on the same GPU (test/e2e/gradients.py says how). In fp32 each parameter agrees
-           within 1e-4; in tf32 the largest error is at most 1.5 times that of PyTorch's own step in tf32
+           within 1e-4; in tf32 and bf16 the largest error is at most 1.5 times that of PyTorch's own step in the same precision
 bits       ResNet-50 ends five steps with the same bits under every policy
 """
 
@@ -22,7 +22,7 @@ import tools  # noqa: E402
 from digits_runs import DigitsRuns  # noqa: E402
 
 TOLERANCE = 1e-4
-TF32_FACTOR = 1.5
+REDUCED_FACTOR = 1.5
 
 
 class Stage:
@@ -89,9 +89,9 @@ class Stage:
                 step, decisions = steps.our_step(self.tools, self.options.plans / entry["plan"], Path(folder), problem, entry["relus"],
                                                  entry["pools"])
             ours = steps.against(problem, "ours", step, decisions, TOLERANCE, device)
-            torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = reduced
+            torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = entry["precision"] == "tf32"
             recorder = Recorder()
-            step = steps.torch_step(problem, torch.float32, recorder, device)
+            step = steps.torch_step(problem, torch.float32, recorder, device, autocast=entry["precision"] == "bf16")
             theirs = steps.against(problem, f"PyTorch in {entry['precision']}", step, recorder.decisions, TOLERANCE, device)
             found = beside(ours, theirs) if reduced else ours.problems
             self.problems += [f"{name}: {line}" for line in found]
@@ -117,10 +117,10 @@ def beside(ours, theirs):
     """What is wrong with a step in reduced precision, beside PyTorch's own."""
     problems = []
     for what, error in ours.worst.items():
-        allowed = TF32_FACTOR * theirs.worst[what]
+        allowed = REDUCED_FACTOR * theirs.worst[what]
         print(f"  {what}: {error / theirs.worst[what] if theirs.worst[what] else float(error > 0):.2f} times PyTorch's largest error")
         if not error <= allowed:
-            problems.append(f"{what}: the largest error is {error:.2e}, allowed {TF32_FACTOR} times PyTorch's {theirs.worst[what]:.2e}")
+            problems.append(f"{what}: the largest error is {error:.2e}, allowed {REDUCED_FACTOR} times PyTorch's {theirs.worst[what]:.2e}")
     for what in ("relus", "pools"):
         mine, other = getattr(ours.followed, what), getattr(theirs.followed, what)
         if mine.flipped > 2 * other.flipped + mine.SHARE * mine.total:

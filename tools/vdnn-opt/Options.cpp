@@ -22,10 +22,10 @@ namespace cl = llvm::cl;
 [[maybe_unused]] static const bool namesAreFree = [] {
   llvm::StringMap<cl::Option *> &registered = cl::getRegisteredOptions();
   for (const char *name :
-       {"batch",    "bn",      "budget", "device",    "dim",
-        "dropout",  "emit",    "freeze", "fuse",      "kernels",
-        "list-ops", "loss",    "policy", "precision", "profile",
-        "storage",  "summary", "sync",   "threads",   "unproven"}) {
+       {"batch", "bn",      "budget",    "device",  "dim",     "dropout",
+        "emit",  "freeze",  "fuse",      "inputs",  "kernels", "list-ops",
+        "loss",  "policy",  "precision", "profile", "storage", "summary",
+        "sync",  "threads", "unproven"}) {
     if (cl::Option *foreign = registered.lookup(name)) {
       foreign->removeArgument();
     }
@@ -157,6 +157,15 @@ static cl::opt<std::string>
              cl::desc("event (default: wait only where needed) or layer (the "
                       "vDNN paper's barrier)"),
              cl::value_desc("kind"), cl::init("event"), cl::cat(planCategory));
+
+static cl::opt<std::string>
+    inputs("inputs",
+           cl::desc("when inputs of at least 1 MiB come in: direct (before "
+                    "their first use), staged (while the step before runs, "
+                    "which takes device memory for all of the step), or auto "
+                    "(default: staged where a GPU trains, it fits and pays)"),
+           cl::value_desc("kind"), cl::init(PlanOptions().inputs),
+           cl::cat(planCategory));
 
 static const char *const Overview =
     "vdnn-opt: plans the memory of a network's training step; compiler driver "
@@ -353,7 +362,10 @@ static rt::Status readPlan(PlanOptions &options) {
       {{"performance", "performance"}, {"memory", "memory"}});
   auto synced = choose<std::string>("sync", syncMode,
                                     {{"event", "event"}, {"layer", "layer"}});
-  for (auto *choice : {&named, &rounded, &preferred, &synced}) {
+  auto copied = choose<std::string>(
+      "inputs", inputs,
+      {{"auto", "auto"}, {"staged", "staged"}, {"direct", "direct"}});
+  for (auto *choice : {&named, &rounded, &preferred, &synced, &copied}) {
     if (!*choice) {
       return choice->error();
     }
@@ -362,6 +374,7 @@ static rt::Status readPlan(PlanOptions &options) {
   options.precision = *rounded;
   options.kernels = *preferred;
   options.sync = *synced;
+  options.inputs = *copied;
   for (auto [text, bytes] : {std::pair{&budget, &options.budget},
                              std::pair{&hostBudget, &options.hostBudget}}) {
     if (!text->empty()) {

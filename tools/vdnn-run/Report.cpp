@@ -33,6 +33,63 @@ PlanFacts factsOf(const schedule::ScheduleT &schedule) {
   return facts;
 }
 
+/// How much of the copies lies under kernels.
+static std::string hiddenText(const RunReport &report) {
+  std::string text;
+  const std::pair<const char *, const rt::CopyTime *> directions[] = {
+      {"to host", &report.trace.toHost}, {"to device", &report.trace.toDevice}};
+  for (const auto &[name, time] : directions) {
+    if (time->copyNs > 0) {
+      text += format("%s%s of %s %s (%.0f %%)", text.empty() ? "" : ", ",
+                     formatDuration(time->hiddenNs).c_str(),
+                     formatDuration(time->copyNs).c_str(), name,
+                     100 * static_cast<double>(time->hiddenNs) /
+                         static_cast<double>(time->copyNs));
+    }
+  }
+  return text.empty() ? ""
+                      : "hidden    " + text + " under kernels" +
+                            (report.measures() ? "\n" : " (predicted)\n");
+}
+
+static std::string costsText(const RunReport &report) {
+  constexpr size_t kRows = 12;
+  const std::vector<rt::Cost> &costs = report.trace.costs;
+  int64_t all = 0;
+  for (const rt::Cost &cost : costs) {
+    all += cost.measuredNs;
+  }
+  if (all == 0) {
+    return "";
+  }
+  std::string text = format(
+      "costs     mean of %llu %s%s%s; ms in a step, share, predicted ms, "
+      "how many, what, and the slowest of them\n",
+      static_cast<unsigned long long>(report.trace.steps),
+      report.trace.replayed ? "replayed " : "",
+      report.trace.steps == 1 ? "step" : "steps",
+      report.measures() ? "" : " (simulated)");
+  for (size_t i = 0; i < std::min(kRows, costs.size()); ++i) {
+    const rt::Cost &cost = costs[i];
+    text += format("%10.3f %3.0f %% %9.3f %5llu  %s%s%s",
+                   static_cast<double>(cost.measuredNs) / 1e6,
+                   100 * static_cast<double>(cost.measuredNs) /
+                       static_cast<double>(all),
+                   static_cast<double>(cost.predictedNs) / 1e6,
+                   static_cast<unsigned long long>(cost.count),
+                   cost.kind.empty() ? "of no command" : cost.kind.c_str(),
+                   cost.algorithm.empty() ? "" : " ", cost.algorithm.c_str());
+    if (!cost.slowest.empty()) {
+      text += format(" (%.3f in %s)", static_cast<double>(cost.slowestNs) / 1e6,
+                     cost.slowest.c_str());
+    }
+    text += "\n";
+  }
+  return costs.size() <= kRows
+             ? text
+             : text + format("           and %zu more\n", costs.size() - kRows);
+}
+
 int64_t RunReport::meanStepNs() const {
   if (stepNs.empty()) {
     return 0;
@@ -42,19 +99,23 @@ int64_t RunReport::meanStepNs() const {
          (stepNs.end() - first);
 }
 
-int64_t RunReport::medianStepNs() const {
+static int64_t medianOf(const std::vector<int64_t> &all) {
   constexpr size_t kWarmUp = 3;
-  if (stepNs.empty()) {
+  if (all.empty()) {
     return 0;
   }
-  std::vector<int64_t> times(stepNs.begin() + static_cast<ptrdiff_t>(std::min(
-                                                  kWarmUp, stepNs.size() - 1)),
-                             stepNs.end());
+  std::vector<int64_t> times(
+      all.begin() + static_cast<ptrdiff_t>(std::min(kWarmUp, all.size() - 1)),
+      all.end());
   std::sort(times.begin(), times.end());
   size_t middle = times.size() / 2;
   return times.size() % 2 == 1 ? times[middle]
                                : (times[middle - 1] + times[middle]) / 2;
 }
+
+int64_t RunReport::medianStepNs() const { return medianOf(stepNs); }
+
+int64_t RunReport::medianWallNs() const { return medianOf(wallNs); }
 
 std::string toText(const schedule::ScheduleT &schedule,
                    const RunReport &report) {
@@ -73,6 +134,7 @@ std::string toText(const schedule::ScheduleT &schedule,
                        static_cast<double>(mean),
                    report.simulated ? " (simulated)" : "");
   }
+  text += hiddenText(report);
   if (!report.losses.empty()) {
     text += format("loss      %.9g at step %llu, %.9g at step %llu\n",
                    report.losses.front(),
@@ -91,7 +153,27 @@ std::string toText(const schedule::ScheduleT &schedule,
   if (!report.saved.empty()) {
     text += "saved     " + report.saved + "\n";
   }
-  return text;
+  return report.traced ? text + costsText(report) : text;
+}
+
+static nlohmann::ordered_json toJson(const rt::CopyTime &time) {
+  return {{"copy_ns", time.copyNs},
+          {"hidden_copy_ns", time.hiddenNs},
+          {"exposed_copy_ns", time.exposedNs()}};
+}
+
+static nlohmann::ordered_json toJson(const std::vector<rt::Cost> &costs) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const rt::Cost &cost : costs) {
+    rows.push_back({{"kernel", cost.kind},
+                    {"algorithm", cost.algorithm},
+                    {"commands", cost.count},
+                    {"ns", cost.measuredNs},
+                    {"predicted_ns", cost.predictedNs},
+                    {"slowest", cost.slowest},
+                    {"slowest_ns", cost.slowestNs}});
+  }
+  return rows;
 }
 
 std::string toJson(const schedule::ScheduleT &schedule,
@@ -112,11 +194,20 @@ std::string toJson(const schedule::ScheduleT &schedule,
       {"steps", report.stepNs.size()},
       {"mean_step_ns", report.meanStepNs()},
       {"median_step_ns", report.medianStepNs()},
+      {"median_wall_ns", report.medianWallNs()},
       {"step_ns", report.stepNs},
       {"losses", report.losses},
       {"interrupted", report.interrupted}};
   if (schedule.summary) {
     json["predicted_step_ns"] = schedule.summary->predicted_step_ns;
+  }
+  json["copies"] = {{"from", report.measures() ? "trace" : "prediction"},
+                    {"steps", report.trace.steps},
+                    {"replayed", report.trace.replayed},
+                    {"to_host", toJson(report.trace.toHost)},
+                    {"to_device", toJson(report.trace.toDevice)}};
+  if (report.traced) {
+    json["costs"] = toJson(report.trace.costs);
   }
   if (report.deviceBytesInUse > 0) {
     json["device_bytes_in_use"] = report.deviceBytesInUse;

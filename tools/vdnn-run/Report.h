@@ -3,6 +3,7 @@
 #ifndef VDNN_TOOLS_VDNNRUN_REPORT_H
 #define VDNN_TOOLS_VDNNRUN_REPORT_H
 
+#include "runtime/exec/TraceSummary.h"
 #include "runtime/schedule/Schedule.h"
 
 #include <optional>
@@ -30,12 +31,20 @@ struct RunReport {
   uint64_t batch = 1;
   std::vector<double> losses; ///< one per step, empty where the plan has none
   std::vector<int64_t> stepNs;
+  /// From the start of each step to the start of the next one, or to the end:
+  /// data and outputs included.
+  std::vector<int64_t> wallNs;
   std::optional<uint64_t> right; ///< with labels
   std::optional<uint64_t> labelled;
   std::string saved; ///< the last checkpoint's path
   bool interrupted = false;
   /// Of the whole device, whoever uses it, after the last step; 0: not known.
   uint64_t deviceBytesInUse = 0;
+  rt::TraceSummary trace; ///< of the plan's own prediction where none was taken
+  bool traced = false;
+
+  /// Whether `trace` holds times of a device.
+  bool measures() const { return traced && !simulated; }
 
   /// Mean time of a step, without the first one, which warms caches up; 0 where
   /// none was run.
@@ -43,8 +52,9 @@ struct RunReport {
 
   /// Median time of a step, without the first three, which load code and
   /// capture the step; of the last one where there are no more. 0 where none
-  /// was run.
+  /// was run. The same of what passes between the starts of two steps.
   int64_t medianStepNs() const;
+  int64_t medianWallNs() const;
 };
 
 std::string toText(const schedule::ScheduleT &schedule,

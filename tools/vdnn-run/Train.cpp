@@ -8,6 +8,7 @@
 
 #include "runtime/exec/Open.h"
 #include "runtime/exec/files/Safetensors.h"
+#include "runtime/sim/SimDevice.h"
 #include "runtime/support/Format.h"
 #include "runtime/support/Progress.h"
 
@@ -39,7 +40,9 @@ private:
   Status refuseWhatCannotBe() const;
   uint64_t totalSteps() const;
   Status step();
+  void noteStart();
   Status save();
+  void summarizeTimes();
   void say(uint64_t step, bool last);
   std::string line(uint64_t step) const;
 
@@ -49,6 +52,7 @@ private:
   rt::Progress progress_;
   RunReport report_;
   uint64_t total_ = 0;
+  std::optional<int64_t> started_; ///< when the last step did
   std::optional<OutputFiles> outputs_;
   std::optional<Accuracy> accuracy_;
 };
@@ -185,7 +189,17 @@ Status Run::save() {
   return session_.save(options_.save);
 }
 
+/// Of a step, or of what comes after the last one.
+void Run::noteStart() {
+  int64_t now = session_.executor().device().nowNs();
+  if (started_) {
+    report_.wallNs.push_back(now - *started_);
+  }
+  started_ = now;
+}
+
 Status Run::step() {
+  noteStart();
   uint64_t index = session_.nextStep();
   if (Status status = session_.step(); !status) {
     return status;
@@ -219,6 +233,7 @@ Status Run::steps() {
     }
     say(session_.nextStep(), session_.nextStep() == total_ || interrupted());
   }
+  noteStart();
   progress_.finish();
   report_.interrupted = interrupted();
   report_.deviceBytesInUse = session_.executor().device().memory().usedBytes;
@@ -267,7 +282,12 @@ Status Run::finish() {
     if (Status status = session_.writeTrace(options_.trace); !status) {
       return status;
     }
+    if (const std::string &note = session_.trace()->note(); !note.empty()) {
+      progress_.print("note: the GPU's own times are not in the trace: " +
+                      note);
+    }
   }
+  summarizeTimes();
   if (accuracy_) {
     report_.right = accuracy_->right();
     report_.labelled = accuracy_->total();
@@ -277,6 +297,18 @@ Status Run::finish() {
           .c_str(),
       stdout);
   return {};
+}
+
+/// Measured times where there is a trace, else the plan's own.
+void Run::summarizeTimes() {
+  report_.traced = session_.trace() != nullptr;
+  if (report_.traced) {
+    report_.trace = rt::summarize(schedule_, session_.trace()->slices());
+    return;
+  }
+  rt::Timeline timeline = rt::predictTimeline(schedule_);
+  report_.trace = rt::summarize(
+      schedule_, rt::slicesOf(schedule_, timeline.startNs, timeline.endNs));
 }
 
 } // namespace

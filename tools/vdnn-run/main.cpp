@@ -152,7 +152,8 @@ static void addResultOptions(CLI::App &app, RunOptions &options) {
       ->excludes(compare)
       ->excludes(test);
   app.add_option("--trace", options.trace,
-                 "write what ran when, as Chrome trace events");
+                 "write what ran when, as Chrome trace events, and print what "
+                 "the time of a step goes into; on cuda of the first 8 steps");
   app.add_option(
          "--log-every", options.logEvery,
          "print a line every N steps; default: 10 where there is no terminal")

@@ -31,7 +31,8 @@ def VDNN_PlanOp : VDNN_Op<"plan", [IsolatedFromAbove, Symbol, SymbolTable, Singl
 def VDNN_TensorOp : VDNN_Op<"tensor", [HasParent<"PlanOp">, Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a tensor of the model and what was decided for it";
   let description = [{
-    `entry` and `exit` are the buffers that hold a persistent tensor when a step begins and ends; `gradient_of` names the parameter.
+    `entry` and `exit` are the buffers that hold a persistent tensor or a staged input when a step begins and ends, `staging` the
+    one from which a staged input's next value comes; `gradient_of` names the parameter.
 
     ```mlir
     vdnn.tensor @conv1.weight parameter tensor<64x3x7x7xf32> 37632 bytes keep "read in every step" entry @b0 exit @b1 initial<normal, 0.0, 0.04>
@@ -40,9 +41,10 @@ def VDNN_TensorOp : VDNN_Op<"tensor", [HasParent<"PlanOp">, Symbol, DeclareOpInt
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, VDNN_RoleAttr:$role, TypeAttr:$type, I64Attr:$bytes, VDNN_DecisionAttr:$decision,
                    StrAttr:$reason, OptionalAttr<FlatSymbolRefAttr>:$entry, OptionalAttr<FlatSymbolRefAttr>:$exit,
-                   OptionalAttr<FlatSymbolRefAttr>:$gradient_of, OptionalAttr<VDNN_InitialAttr>:$initial);
+                   OptionalAttr<FlatSymbolRefAttr>:$staging, OptionalAttr<FlatSymbolRefAttr>:$gradient_of,
+                   OptionalAttr<VDNN_InitialAttr>:$initial);
   let assemblyFormat = [{
-    $sym_name `` $role $type $bytes `bytes` `` $decision $reason (`entry` $entry^)? (`exit` $exit^)?
+    $sym_name `` $role $type $bytes `bytes` `` $decision $reason (`entry` $entry^)? (`exit` $exit^)? (`staging` $staging^)?
     (`gradient_of` $gradient_of^)? (`initial` `` $initial^)? attr-dict
   }];
   let hasVerifier = 1;

@@ -25,6 +25,7 @@ struct PlanOptions {
   std::string policy = "none";
   std::string kernels = "performance";
   std::string sync = "event";
+  std::string inputs = "auto"; ///< or "staged", "direct"
   int64_t budget = 0; ///< bytes of the whole process on the device; 0: no limit
   int64_t hostBudget = 0; ///< bytes of pinned host memory; 0: no limit
 };

@@ -51,6 +51,10 @@ struct Tensor {
   /// The tensor whose range this one must take: the new value of a parameter or
   /// state lies where the old one lay.
   std::optional<TensorId> tiedTo;
+  /// An input of which the next step's value is copied in while this step runs,
+  /// once nothing reads this step's any more: it lives on the device from the
+  /// beginning of a step to its end.
+  bool staged = false;
 };
 
 /// One way to compute an op.

@@ -8,7 +8,7 @@
 //   alignment 256
 //   budget device 1048576
 //   link to-host 1.6e+10 to-device 1.6e+10 duplex 1 latency 10000
-//   tensor "x" 4096 input
+//   tensor "x" 4096 input staged
 //   tensor "w" 4096 parameter live-in
 //   tensor "y" 4096 activation
 //   tensor "w.new" 4096 parameter live-out tied %1

@@ -61,9 +61,11 @@ struct Program {
   uint64_t hostPeak = 0;
   uint64_t hostLowerBound = 0;
   /// Per tensor: the buffer at the beginning (host for inputs, device for
-  /// parameters and states) and at the end of a step.
+  /// parameters, states and staged inputs) and at the end of a step, and the
+  /// one on the host that a staged input's next value comes from.
   std::vector<std::optional<uint32_t>> entry;
   std::vector<std::optional<uint32_t>> exit;
+  std::vector<std::optional<uint32_t>> staging;
 };
 
 /// A program is right for a step that runs again and again with no barrier
@@ -72,9 +74,9 @@ struct Program {
 /// records before their waits.
 ///
 /// Chooses in-place results, lifetimes, addresses, streams and the fewest
-/// events. Inputs are copied in from the host before their first use, outputs
-/// out to the host after their producer. The problem and solution have been
-/// checked.
+/// events. Inputs are copied in from the host before their first use, staged
+/// ones after their last use for the next step, outputs out to the host after
+/// their producer. The problem and solution have been checked.
 Program buildProgram(const Problem &problem, const Solution &solution);
 
 } // namespace vdnn::planning

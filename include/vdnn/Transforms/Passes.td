@@ -57,7 +57,8 @@ def PlanTransfers : Pass<"vdnn-plan-transfers", "::mlir::func::FuncOp"> {
   let description = [{
     In: one step with `vdnn.choices`. Out: transfer form: offload, release, prefetch and barrier ops between the compute ops; on each
     compute op the kernel that was taken (`vdnn.algorithm`, `vdnn.workspace`, `vdnn.time_ns`) and for each value the decision
-    and its reason (`vdnn.decisions`, `vdnn.reasons`; on arguments `vdnn.decision`, `vdnn.reason`). Lost: the choices not taken.
+    and its reason (`vdnn.decisions`, `vdnn.reasons`; on arguments `vdnn.decision`, `vdnn.reason`). An input whose next value comes in
+    while the step runs carries `vdnn.staged`. Lost: the choices not taken.
 
     The result is meant to be read and edited by hand: `vdnn-lower-to-commands` takes the positions of the ops, not this
     pass's memory of them.
@@ -65,7 +66,9 @@ def PlanTransfers : Pass<"vdnn-plan-transfers", "::mlir::func::FuncOp"> {
   let options = [
     Option<"policy", "policy", "std::string", "\"none\"", "what leaves the device: a policy that vdnn-opt --help names">,
     Option<"kernels", "kernels", "std::string", "\"performance\"", "memory: smallest workspace; performance: fastest">,
-    Option<"sync", "sync", "std::string", "\"event\"", "event: wait only where needed; layer: the paper's barrier">
+    Option<"sync", "sync", "std::string", "\"event\"", "event: wait only where needed; layer: the paper's barrier">,
+    Option<"inputs", "inputs", "std::string", "\"auto\"",
+           "direct: copied in before their first use; staged: while the step before runs; auto: staged where a GPU trains and it pays">
   ];
   let dependentDialects = ["::vdnn::VDNNDialect"];
 }

@@ -221,6 +221,26 @@ Status CpuDevice::wait(uint32_t stream, uint32_t event) {
   return {};
 }
 
+Status CpuDevice::mark(uint32_t stream, uint32_t number) {
+  VDNN_TRY(check(stream));
+  while (marks_.size() <= number) {
+    marks_.emplace_back();
+  }
+  Event &target = marks_[number];
+  streams_[stream].submit(
+      [&target, count = target.nextRecord()] { target.complete(count); });
+  return {};
+}
+
+Status CpuDevice::awaitMark(uint32_t number) {
+  if (number >= marks_.size()) {
+    return Error{"mark " + std::to_string(number) +
+                 " is waited for before it is made"};
+  }
+  marks_[number].waitFor(marks_[number].latestRecord());
+  return error_.get();
+}
+
 Status CpuDevice::synchronize() {
   for (StreamThread &stream : streams_) {
     stream.drain();

@@ -37,6 +37,8 @@ public:
                       uint64_t hostOffset, uint64_t bytes) override;
   Status record(uint32_t stream, uint32_t event) override;
   Status wait(uint32_t stream, uint32_t event) override;
+  Status mark(uint32_t stream, uint32_t number) override;
+  Status awaitMark(uint32_t number) override;
   Status synchronize() override;
   Status upload(uint64_t deviceOffset,
                 std::span<const std::byte> source) override;
@@ -73,6 +75,7 @@ private:
   Arena host_;
   ErrorState error_;
   std::deque<Event> events_;
+  std::deque<Event> marks_;
   std::unordered_map<uint32_t, std::shared_ptr<Prepared>> prepared_;
   // Last, so that the threads end before what they use.
   std::deque<StreamThread> streams_;

@@ -2,12 +2,16 @@
 
 #include "runtime/backend/cuda/CudaDevice.h"
 
+#include "runtime/backend/cuda/Cupti.h"
 #include "runtime/backend/cuda/kernels/Delay.h"
 #include "runtime/support/Format.h"
 
 #include <cstring>
 
 namespace vdnn::rt::cuda {
+
+/// What a context, cuDNN and cuBLAS take before they have run anything.
+static constexpr uint64_t kContextBytes = 600 << 20;
 
 Result<std::unique_ptr<Device>> CudaDevice::create() {
   int count = 0;
@@ -17,6 +21,20 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
         std::string("there is no NVIDIA GPU that can be used: ") +
         cudaGetErrorString(code == cudaSuccess ? cudaErrorNoDevice : code)};
   }
+  // Before anything makes a context.
+  std::optional<GpuMemory> before = gpuMemory(0);
+  Result<std::unique_ptr<Device>> device = open(before);
+  if (!device && before && before->freeBytes < kContextBytes) {
+    return Error{"the GPU has no room for a context and cuDNN: " +
+                 formatBytes(before->freeBytes) +
+                 " are free, they need about " + formatBytes(kContextBytes) +
+                 "; end what else uses it (" + device.message() + ")"};
+  }
+  return device;
+}
+
+Result<std::unique_ptr<Device>>
+CudaDevice::open(const std::optional<GpuMemory> &before) {
   VDNN_CUDA(cudaSetDevice(0));
   Result<std::string> json = readDeviceProperties();
   VDNN_TRY(json.status());
@@ -30,6 +48,10 @@ Result<std::unique_ptr<Device>> CudaDevice::create() {
   *device->badLabel_ = {};
   VDNN_CUDA(cudaHostGetDevicePointer(&device->context_.badLabel,
                                      device->badLabel_, 0));
+  std::optional<GpuMemory> after = gpuMemory(0);
+  if (before && after && after->usedBytes > before->usedBytes) {
+    device->ownBytes_ = after->usedBytes - before->usedBytes;
+  }
   return std::unique_ptr<Device>(std::move(device));
 }
 
@@ -288,6 +310,38 @@ Status CudaDevice::wait(uint32_t stream, uint32_t event) {
                        "cudaStreamWaitEvent"));
 }
 
+Status CudaDevice::mark(uint32_t stream, uint32_t number) {
+  VDNN_TRY(check(stream));
+  while (marks_.size() <= number) {
+    marks_.emplace_back();
+  }
+  HostMark &mark = marks_[number];
+  VDNN_TRY(keep(
+      toStatus(cudaLaunchHostFunc(streams_[stream], HostMark::reach, &mark),
+               "cudaLaunchHostFunc")));
+  mark.queue(capturing_);
+  return {};
+}
+
+/// CUDA calls no function of the host after an error, so that must end the wait
+/// too.
+Status CudaDevice::awaitMark(uint32_t number) {
+  VDNN_TRY(error_);
+  if (number >= marks_.size()) {
+    return Error{"mark " + std::to_string(number) +
+                 " is waited for before it is made"};
+  }
+  while (!marks_[number].waitFor(std::chrono::milliseconds(20))) {
+    cudaError_t code = cudaStreamQuery(streams_[0]);
+    if (code == cudaErrorNotReady) {
+      cudaGetLastError(); // No error: the next call must not see it.
+    } else if (code != cudaSuccess) {
+      return synchronize();
+    }
+  }
+  return {};
+}
+
 Status CudaDevice::synchronize() {
   Status status = toStatus(cudaDeviceSynchronize(), "the GPU's work");
   if (status && badLabel_->found) {
@@ -324,7 +378,12 @@ Status CudaDevice::capture(const std::function<Status()> &submit) {
   VDNN_TRY(check(0));
   VDNN_CUDA(
       cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal));
+  for (HostMark &mark : marks_) {
+    mark.beginCapture();
+  }
+  capturing_ = true;
   Status status = forkAndSubmit(submit);
+  capturing_ = false;
   cudaGraph_t graph = nullptr;
   Status ended = toStatus(cudaStreamEndCapture(streams_[0], &graph),
                           "cudaStreamEndCapture");
@@ -343,8 +402,12 @@ Status CudaDevice::replay() {
   if (!graph_) {
     return Error{"no step is captured"};
   }
-  return keep(
-      toStatus(cudaGraphLaunch(graph_, streams_[0]), "cudaGraphLaunch"));
+  VDNN_TRY(
+      keep(toStatus(cudaGraphLaunch(graph_, streams_[0]), "cudaGraphLaunch")));
+  for (HostMark &mark : marks_) {
+    mark.replay();
+  }
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -418,6 +481,11 @@ Status CudaDevice::callback(uint32_t stream, std::function<void()> mark) {
   return keep(status);
 }
 
+Result<std::unique_ptr<ActivityTracer>> CudaDevice::traceActivities() {
+  VDNN_TRY(synchronize());
+  return createCuptiTracer();
+}
+
 /// Between two events on the stream.
 Result<int64_t> CudaDevice::measure(uint32_t stream,
                                     const std::function<Status()> &submit) {
@@ -450,7 +518,7 @@ DeviceMemory CudaDevice::memory() const {
   if (cudaMemGetInfo(&free, &total) != cudaSuccess) {
     return {};
   }
-  return {total, total - free};
+  return {total, total - free, ownBytes_};
 }
 
 } // namespace vdnn::rt::cuda

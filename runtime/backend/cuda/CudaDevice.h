@@ -4,9 +4,13 @@
 #define VDNN_RUNTIME_BACKEND_CUDA_CUDADEVICE_H
 
 #include "runtime/backend/cuda/HostArena.h"
+#include "runtime/backend/cuda/HostMark.h"
 #include "runtime/backend/cuda/Kernel.h"
+#include "runtime/backend/cuda/Nvml.h"
 
+#include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +45,8 @@ public:
                       uint64_t hostOffset, uint64_t bytes) override;
   Status record(uint32_t stream, uint32_t event) override;
   Status wait(uint32_t stream, uint32_t event) override;
+  Status mark(uint32_t stream, uint32_t number) override;
+  Status awaitMark(uint32_t number) override;
   Status synchronize() override;
   uint64_t alignment() const override { return 256; }
   bool canCapture() const override { return true; }
@@ -56,11 +62,16 @@ public:
               uint64_t bytes, std::byte value) override;
   Status delay(uint32_t stream, uint64_t nanoseconds) override;
   Status callback(uint32_t stream, std::function<void()> mark) override;
+  Result<std::unique_ptr<ActivityTracer>> traceActivities() override;
   Result<int64_t> measure(uint32_t stream,
                           const std::function<Status()> &submit) override;
   DeviceMemory memory() const override;
 
 private:
+  /// `before`: the GPU's memory without a context of this process.
+  static Result<std::unique_ptr<Device>>
+  open(const std::optional<GpuMemory> &before);
+
   explicit CudaDevice(Properties properties)
       : properties_(std::move(properties)) {}
 
@@ -83,6 +94,7 @@ private:
   Status forkAndSubmit(const std::function<Status()> &submit);
 
   const Properties properties_;
+  uint64_t ownBytes_ = 0; ///< see DeviceMemory
   Context context_;
   std::byte *device_ = nullptr;
   uint64_t deviceBytes_ = 0;
@@ -94,6 +106,8 @@ private:
   std::vector<cudaEvent_t> forks_; ///< of captures: one, then one per stream
   std::unordered_map<uint32_t, Prepared> prepared_;
   cudaGraphExec_t graph_ = nullptr;
+  std::deque<HostMark> marks_; ///< queued work keeps their addresses
+  bool capturing_ = false;
   Status error_;
   bool allocated_ = false;
 };

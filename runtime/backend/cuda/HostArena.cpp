@@ -5,8 +5,10 @@
 #include "runtime/backend/common/Checks.h"
 #include "runtime/backend/cuda/Check.h"
 #include "runtime/support/Format.h"
+#include "runtime/support/HostMemory.h"
 
 #include <algorithm>
+#include <optional>
 #include <sys/mman.h>
 #include <thread>
 #include <vector>
@@ -39,6 +41,15 @@ Status HostArena::allocate(uint64_t bytes) {
     return {};
   }
   uint64_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  // Linux promises more than it has, and kills who touches it.
+  if (std::optional<uint64_t> available = availableHostBytes();
+      available && rounded > *available) {
+    return Error{"the host arena of " + formatBytes(bytes) +
+                 " does not fit: this process may take " +
+                 formatBytes(*available) +
+                 " of host memory; free some, raise the limit of its control "
+                 "group, or plan with a smaller --host-budget"};
+  }
   void *memory = mmap(nullptr, rounded, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {

@@ -1,6 +1,7 @@
 """Writes plans of a linear classifier (JSON form) and data for it into a folder.
 
 none.json      everything stays on the device
+staged.json    none.json with the next step's x copied in while a step runs
 offload.json   x and the log-probabilities go to the host and come back
 wrong.json     none.json with gradients of twice the size
 race.json      offload.json without one wait
@@ -96,7 +97,7 @@ NORMAL = {"kind": "Normal", "a": 0.0, "b": 0.1}
 WORKSPACE = 1 << 20
 
 
-def training(offload, kind="cpu", seed_of_gradient=1.0):
+def training(offload, kind="cpu", seed_of_gradient=1.0, staged=False):
     p = Plan(kind)
     where = "Offload" if offload else "Keep"
     x = p.tensor("x", "Input", "F32", [BATCH, FEATURES], decision=where)
@@ -115,12 +116,15 @@ def training(offload, kind="cpu", seed_of_gradient=1.0):
     updated = p.buffer(w, offset=p.buffers[device[w]]["offset"])
     for t in (x, labels, rate):
         p.tensors[t]["entry"] = host[t]
+    if staged:
+        next_x = p.buffer(x, offset=p.buffers[device[x]]["offset"])
+        p.tensors[x].update(entry=device[x], exit=next_x, staging=host[x])
     p.tensors[loss]["exit"] = host[loss]
     p.tensors[w].update(entry=device[w], exit=updated)
     p.tensors[one].update(entry=device[one], exit=device[one])
 
     p.order(COMPUTE, TO_DEVICE)
-    for t in (x, labels, rate):
+    for t in (labels, rate) if staged else (x, labels, rate):
         p.copy(TO_DEVICE, host[t], device[t])
     p.order(TO_DEVICE, COMPUTE)
     p.launch("matmul", [device[x], device[w]], [device[logits]], workspace=WORKSPACE)
@@ -141,6 +145,9 @@ def training(offload, kind="cpu", seed_of_gradient=1.0):
         p.order(TO_DEVICE, COMPUTE)
     p.launch("softmax_cross_entropy_backward", [device[one], log_prob_back, device[labels]], [device[dlogits]], mean)
     p.launch("matmul", [x_back, device[dlogits]], [device[grad]], [{"name": "transpose_a", "ints": [1]}], workspace=WORKSPACE)
+    if staged:
+        p.order(COMPUTE, TO_DEVICE)
+        p.copy(TO_DEVICE, host[x], next_x)
     p.launch("sgd", [device[w], device[grad], device[rate]], [updated],
              [{"name": "momentum", "number": 0.0}, {"name": "weight_decay", "number": 0.0}], in_place=[(0, 0)])
     p.order(TO_HOST, COMPUTE)
@@ -197,6 +204,7 @@ def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
     for name, plan, policy in (("none", training(False), "none"), ("offload", training(True), "all"),
+                               ("staged", training(False, staged=True), "none"),
                                ("model", training(True, "model"), "all"), ("wrong", training(False, seed_of_gradient=2.0), "none"), ("infer", inference(), "none")):
         plan.write(os.path.join(folder, name + ".json"), policy)
     race = training(True)

@@ -33,8 +33,19 @@ TEST(Mutation, AllHarmfulMutantsOfADeepPlanAreCaught) {
   expectAllCaught(deepPlan(12), 80);
 }
 
+TEST(Mutation, AllHarmfulMutantsOfAStagedInputAreCaught) {
+  expectAllCaught(stagedStep(), 20);
+}
+
 TEST(Oracle, FindsNoHarmInARightPlan) {
   EXPECT_EQ(findHarm(trainingStep()).value_or(""), "");
+  EXPECT_EQ(findHarm(stagedStep()).value_or(""), "");
+}
+
+TEST(Oracle, FindsAStagingBufferThatACommandWritesOver) {
+  ScheduleT plan = stagedStep();
+  bufferNamed(plan, "loss.host").offset = 32;
+  EXPECT_TRUE(findHarm(plan).has_value());
 }
 
 TEST(Oracle, FindsAMissingOrderWithinAStep) {

@@ -105,6 +105,14 @@ void PlanBuilder::output(const std::string &exit) {
   tensor.exit = bufferIndex(schedule_, exit);
 }
 
+void PlanBuilder::staged(const std::string &entry, const std::string &exit,
+                         const std::string &staging) {
+  input(entry);
+  TensorT &tensor = *schedule_.tensors[bufferNamed(schedule_, entry).tensor];
+  tensor.exit = bufferIndex(schedule_, exit);
+  tensor.staging = bufferIndex(schedule_, staging);
+}
+
 CommandT &PlanBuilder::command(CommandKind kind, const std::string &stream,
                                const std::string &location) {
   auto command = std::make_unique<CommandT>();
@@ -257,6 +265,36 @@ ScheduleT trainingStep() {
   plan.launch("sgd", {"weight.old", "grad"}, {"weight.new"}, {{0, 0}});
   // The next step's loss may not be computed where this one is still read from;
   // its wait for the offload, which d2h makes after that copy, is enough.
+  return plan.finish();
+}
+
+// device  0                 64     128     192    256
+//         | x.now -> x.next | first | weight | loss |
+// host    | x.staging       | loss.host |
+ScheduleT stagedStep() {
+  PlanBuilder plan;
+  plan.device("x.now", 64, 0);
+  plan.device("x.next", 64, 0);
+  plan.host("x.staging", 64, 0);
+  plan.device("first", 64, 64);
+  plan.device("weight.old", 64, 128);
+  plan.device("weight.new", 64, 128);
+  plan.device("loss.device", 16, 192);
+  plan.host("loss.host", 16, 64);
+  plan.staged("x.now", "x.next", "x.staging");
+  plan.persistent("weight.old", "weight.new");
+  plan.output("loss.host");
+
+  // What the step before has copied in.
+  plan.wait("compute", plan.record("h2d"));
+  plan.launch("first", {"x.now"}, {"first"});
+  plan.wait("h2d", plan.record("compute"));
+  plan.copy("h2d", "x.staging", "x.next");
+  plan.wait("compute", plan.record("d2h"));
+  plan.launch("second", {"first", "weight.old"}, {"weight.new", "loss.device"},
+              {{1, 0}});
+  plan.wait("d2h", plan.record("compute"));
+  plan.copy("d2h", "loss.device", "loss.host");
   return plan.finish();
 }
 

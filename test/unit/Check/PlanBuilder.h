@@ -40,6 +40,8 @@ public:
   void persistent(const std::string &entry, const std::string &exit);
   void input(const std::string &entry);
   void output(const std::string &exit);
+  void staged(const std::string &entry, const std::string &exit,
+              const std::string &staging);
 
   /// In place: pairs of positions in `reads` and `writes`.
   void launch(const std::string &location, const Names &reads,
@@ -100,6 +102,10 @@ void moveCommand(schedule::ScheduleT &schedule, size_t from, size_t to);
 /// ranges, an update in place, a workspace, an input and an output. Every event
 /// of it is needed. See PlanBuilder.cpp for its picture.
 schedule::ScheduleT trainingStep();
+
+/// A step whose input is staged: its first launch alone reads it, and the next
+/// step's value is copied in beside the second one. Every event is needed.
+schedule::ScheduleT stagedStep();
 
 /// `layers` layers that take turns in two device ranges, each offloaded to its
 /// own place: as many commands, buffers and events as the plan of a deep

@@ -52,6 +52,10 @@ void Replay::reset() {
       const BufferT &entry = *s_.buffers[tensor->entry];
       put(rangeOf(entry, entry.bytes), values_[0][tensor->entry]);
     }
+    if (tensor->staging >= 0) {
+      const BufferT &staging = *s_.buffers[tensor->staging];
+      put(rangeOf(staging, staging.bytes), values_[0][tensor->staging]);
+    }
   }
 }
 
@@ -178,11 +182,13 @@ void Replay::check(const Access &access, Value value, const std::string &who) {
 
 void Replay::checkKept() {
   for (const auto &tensor : s_.tensors) {
-    if (tensor->role != Role::Input && tensor->entry >= 0 &&
-        tensor->exit >= 0) {
+    int32_t left = tensor->staging >= 0          ? tensor->staging
+                   : tensor->role == Role::Input ? -1
+                                                 : tensor->exit;
+    if (left >= 0 && tensor->entry >= 0) {
       const BufferT &entry = *s_.buffers[tensor->entry];
-      check({static_cast<uint32_t>(tensor->exit), rangeOf(entry, entry.bytes)},
-            values_[steps_ - 1][tensor->exit], "the next step");
+      check({static_cast<uint32_t>(tensor->entry), rangeOf(entry, entry.bytes)},
+            values_[steps_ - 1][left], "the next step");
     }
   }
 }

@@ -135,7 +135,9 @@ void Replay::buildCommands() {
 
 void Replay::buildHostPlaces() {
   for (const auto &tensor : s_.tensors) {
-    if (tensor->role == Role::Input && tensor->entry >= 0) {
+    if (tensor->staging >= 0) {
+      addHostPlace(tensor->staging, /*filled=*/true);
+    } else if (tensor->role == Role::Input && tensor->entry >= 0) {
       addHostPlace(tensor->entry, /*filled=*/true);
     } else if (tensor->role == Role::Output && tensor->exit >= 0) {
       addHostPlace(tensor->exit, /*filled=*/false);
@@ -148,12 +150,19 @@ void Replay::addHostPlace(uint32_t buffer, bool filled) {
                   buffer,
                   filled,
                   {}};
+  // A staging buffer is filled beside whatever commands run, once its own copy
+  // is over.
+  bool staging = std::any_of(
+      s_.tensors.begin(), s_.tensors.end(), [&](const auto &tensor) {
+        return tensor->staging == static_cast<int32_t>(buffer);
+      });
   for (uint32_t id = 0; id < work_.size(); ++id) {
     bool touches = false;
     for (const std::vector<Access> *list :
          {&work_[id].reads, &work_[id].writes, &work_[id].scratch}) {
       for (const Access &access : *list) {
-        touches = touches || access.range.overlaps(place.range);
+        touches = touches || (staging ? access.buffer == buffer
+                                      : access.range.overlaps(place.range));
       }
     }
     if (touches) {
@@ -171,10 +180,16 @@ void Replay::buildValues() {
     std::vector<Value> &now = values_[step];
     std::vector<Value> made(s_.tensors.size(), 0);
     for (const auto &tensor : s_.tensors) {
+      // What a staged input's next step begins with is what the host staged.
+      int32_t source = tensor->staging >= 0          ? tensor->staging
+                       : tensor->role == Role::Input ? -1
+                                                     : tensor->exit;
       if (tensor->entry >= 0) {
-        bool kept =
-            tensor->role != Role::Input && step > 0 && tensor->exit >= 0;
-        now[tensor->entry] = kept ? values_[step - 1][tensor->exit] : fresh++;
+        bool kept = step > 0 && source >= 0;
+        now[tensor->entry] = kept ? values_[step - 1][source] : fresh++;
+      }
+      if (tensor->staging >= 0) {
+        now[tensor->staging] = fresh++;
       }
     }
     for (const auto &c : s_.commands) {

@@ -142,6 +142,43 @@ TEST_F(DeviceTest, AWaitMeansTheLatestRecordBeforeIt) {
   EXPECT_EQ(seenSecond, 2);
 }
 
+TEST_F(DeviceTest, TheHostWaitsForTheLatestMark) {
+  std::atomic<int> passed = 0;
+  for (int step = 1; step <= 3; ++step) {
+    ok(device->delay(kToDevice, kDelay));
+    ok(device->callback(kToDevice, [&] { ++passed; }));
+    ok(device->mark(kToDevice, 1));
+    ok(device->mark(kCompute, 0));
+    ok(device->awaitMark(1));
+    EXPECT_EQ(passed, step);
+    ok(device->awaitMark(0));
+  }
+  ok(device->synchronize());
+}
+
+TEST_F(DeviceTest, AReplayMarksAgain) {
+  if (!device->canCapture()) {
+    GTEST_SKIP() << "the device captures no step";
+  }
+  ok(device->capture([&] {
+    Status status =
+        device->fill(kCompute, Arena::Device, 0, kBytes, std::byte{0});
+    status = status ? device->delay(kToDevice, kDelay) : status;
+    status =
+        status ? device->copyToDevice(kToDevice, kBytes, 0, kBytes) : status;
+    return status ? device->mark(kToDevice, 0) : status;
+  }));
+  // What the host writes behind the mark comes with the next replay alone.
+  std::fill_n(device->hostArena(), kBytes, std::byte{1});
+  for (int step = 1; step <= 3; ++step) {
+    ok(device->replay());
+    ok(device->awaitMark(0));
+    std::fill_n(device->hostArena(), kBytes, static_cast<std::byte>(step + 1));
+    ok(device->synchronize());
+    EXPECT_EQ(download(kBytes), all(static_cast<std::byte>(step)));
+  }
+}
+
 TEST_F(DeviceTest, FillAndTap) {
   ok(device->fill(kCompute, Arena::Device, 100, 50, std::byte{9}));
   ok(device->fill(kCompute, Arena::Host, 0, 10, std::byte{8}));
@@ -219,6 +256,88 @@ TEST_F(DeviceTest, DestructionFinishesQueuedWork) {
   ok(device->callback(kToHost, [&] { ++count; }));
   device.reset();
   EXPECT_EQ(count, 1);
+}
+
+// Where a device has a tracer, every activity bears the command that it was
+// submitted for, also when streams run beside each other; what is replayed
+// bears none.
+TEST_F(DeviceTest, ActivitiesBearTheirCommands) {
+  Result<std::unique_ptr<ActivityTracer>> tracer = device->traceActivities();
+  if (!tracer) {
+    GTEST_SKIP() << tracer.message();
+  }
+  if (!*tracer) {
+    GTEST_SKIP() << "the device has no tracer of its own";
+  }
+  using Kind = Activity::Kind;
+  auto submit = [this](const std::function<void(uint32_t)> &enter,
+                       const std::function<void()> &leave) {
+    enter(7);
+    ok(device->delay(kCompute, kDelay));
+    leave();
+    enter(3);
+    ok(device->copyToHost(kToHost, 0, 0, kBytes));
+    leave();
+    enter(5);
+    ok(device->copyToDevice(kToDevice, 2 * kBytes, kBytes, kBytes));
+    leave();
+    enter(9);
+    ok(device->fill(kCompute, Arena::Device, 3 * kBytes, kBytes, std::byte{1}));
+    leave();
+  };
+  auto enter = [&](uint32_t command) { ok((*tracer)->enter(command)); };
+  auto leave = [&] { ok((*tracer)->leave()); };
+  auto take = [&] {
+    ok(device->synchronize());
+    Result<std::vector<Activity>> taken = (*tracer)->take();
+    EXPECT_TRUE(taken.ok()) << taken.message();
+    return taken.ok() ? *taken : std::vector<Activity>();
+  };
+  for (int step = 0; step < 2; ++step) {
+    submit(enter, leave);
+    std::vector<Activity> activities = take();
+    ASSERT_EQ(activities.size(), 4u);
+    for (const Activity &activity : activities) {
+      EXPECT_GE(activity.endNs, activity.startNs);
+      EXPECT_FALSE(activity.replayed);
+      switch (activity.command) {
+      case 7:
+        EXPECT_GE(activity.endNs - activity.startNs,
+                  static_cast<int64_t>(kDelay) * 9 / 10);
+        [[fallthrough]];
+      case 9:
+        EXPECT_EQ(activity.kind, Kind::Work);
+        EXPECT_NE(activity.name, "");
+        break;
+      case 3:
+        EXPECT_EQ(activity.kind, Kind::CopyToHost);
+        break;
+      default:
+        EXPECT_EQ(activity.command, 5u);
+        EXPECT_EQ(activity.kind, Kind::CopyToDevice);
+      }
+    }
+  }
+  EXPECT_TRUE(take().empty());
+  if (device->canCapture()) {
+    ok(device->capture([&]() -> Status {
+      submit([](uint32_t) {}, [] {});
+      return {};
+    }));
+    ok(device->replay());
+    std::vector<Activity> activities = take();
+    EXPECT_EQ(activities.size(), 4u);
+    for (const Activity &activity : activities) {
+      EXPECT_TRUE(activity.replayed) << activity.name;
+      EXPECT_EQ(activity.command, Activity::kNoCommand);
+    }
+  }
+  // A second one, when the first is gone.
+  tracer->reset();
+  tracer = device->traceActivities();
+  ASSERT_TRUE(tracer.ok()) << tracer.message();
+  submit(enter, leave);
+  EXPECT_EQ(take().size(), 4u);
 }
 
 } // namespace vdnn::rt::conformance

@@ -224,6 +224,56 @@ TEST_F(CostModelTest, UnknownDevice) {
             "the path of a device file that ends in '.json'");
 }
 
+// A product counts at the rate of its operands' type, whatever its result's is;
+// what waits for memory moves half the bytes.
+TEST_F(CostModelTest, ProductsOfBF16AreFast) {
+  auto product = [&](const std::string &in, const std::string &out) {
+    std::string a = "tensor<4096x4096x" + in + ">";
+    std::string y = "tensor<4096x4096x" + out + ">";
+    return choices("h200",
+                   "func.func @f(%a: " + a +
+                       ") {\n  %y = vdnn.matmul %a, %a : (" + a + ", " + a +
+                       ") -> " + y + "\n  return\n}",
+                   "vdnn.matmul")
+        .at(0)
+        .timeNs;
+  };
+  constexpr int64_t kLaunch = 2500;
+  double ratio = double(product("f32", "f32") - kLaunch) /
+                 double(product("bf16", "bf16") - kLaunch);
+  EXPECT_NEAR(ratio, 989.0 / 67, 0.1);
+  EXPECT_EQ(product("bf16", "f32"), product("bf16", "bf16"));
+  auto pool = [&](const std::string &element) {
+    std::string x = "tensor<64x64x112x112x" + element + ">";
+    std::string y = "tensor<64x64x56x56x" + element + ">";
+    return choices("h200",
+                   "func.func @f(%x: " + x +
+                       ") {\n  %y = vdnn.avg_pool %x {kernel = array<i64: 2, "
+                       "2>, strides = array<i64: 2, 2>, pads = array<i64: 0, "
+                       "0, 0, 0>} : (" +
+                       x + ") -> " + y + "\n  return\n}",
+                   "vdnn.avg_pool")
+        .at(0)
+        .timeNs;
+  };
+  EXPECT_NEAR(double(pool("f32") - kLaunch) / double(pool("bf16") - kLaunch), 2,
+              0.01);
+}
+
+TEST_F(CostModelTest, RefusesBF16WithoutARate) {
+  for (const char *device : {"cpu", "titanx"}) {
+    rt::Error error;
+    EXPECT_FALSE(createCostModel({device, 1, "bf16"}, error)) << device;
+    EXPECT_NE(error.message.find("--precision=fp32"), std::string::npos)
+        << error.message;
+  }
+  rt::Error error;
+  EXPECT_TRUE(createCostModel({"h200", 0, "bf16"}, error)) << error.message;
+  EXPECT_FALSE(createCostModel({"h200", 0, "fp8"}, error));
+  EXPECT_EQ(error.message,
+            "unknown precision 'fp8', expected 'fp32', 'tf32' or 'bf16'");
+}
+
 TEST_F(CostModelTest, DescribesDevices) {
   rt::Error error;
   std::unique_ptr<CostModel> model = createCostModel({"h200", 0}, error);

@@ -252,6 +252,45 @@ join(std::initializer_list<std::vector<std::string>> parts) {
   return all;
 }
 
+TEST(Executor, StepsBehindTheFirstReadWhatWasStaged) {
+  FakeLog log;
+  std::unique_ptr<Executor> direct = makeExecutor(log, makeToyPlan());
+  std::unique_ptr<Executor> staged = makeExecutor(log, makeStagedToyPlan());
+  uint32_t x = *staged->find("x");
+  for (Executor *executor : {direct.get(), staged.get()}) {
+    ASSERT_TRUE(executor->write(x, floats("x", {4}, {1, 2, 3, 4})).ok());
+  }
+  std::vector<float> next = {5, 6, 7, 8};
+  std::memcpy(staged->inputBytes(x).data(), next.data(), 16);
+  ASSERT_TRUE(staged->steps(2).ok());
+  ASSERT_TRUE(direct->step().ok());
+  ASSERT_TRUE(direct->write(x, floats("x", {4}, next)).ok());
+  ASSERT_TRUE(direct->step().ok());
+  uint32_t w = *staged->find("w");
+  EXPECT_EQ(toDoubles(*staged->read(w), 0, 4),
+            toDoubles(*direct->read(w), 0, 4));
+}
+
+TEST(Executor, RunsBesideAStepOnceItsNextInputsHaveLeft) {
+  FakeLog log;
+  std::unique_ptr<Executor> executor = makeExecutor(log, makeStagedToyPlan());
+  log.calls.clear();
+  ASSERT_TRUE(executor
+                  ->step([&] {
+                    log.calls.push_back("beside");
+                    return Status();
+                  })
+                  .ok());
+  // A device that cannot tell waits for everything.
+  ASSERT_GE(log.calls.size(), 3u);
+  EXPECT_EQ(std::vector<std::string>(log.calls.end() - 3, log.calls.end()),
+            (std::vector<std::string>{"synchronize", "beside", "synchronize"}));
+  Status status = executor->step([] { return Status(Error{"no data"}); });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(), "no data");
+  EXPECT_FALSE(executor->step().ok());
+}
+
 TEST(ExecutorCapture, TheSecondStepIsCapturedAndReplayed) {
   FakeLog log;
   log.captures = true;
@@ -345,6 +384,41 @@ TEST(ExecutorCapture, ReportsAnErrorOfTheReplayedWork) {
   Status status = executor->step();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "the kernel failed");
+}
+
+// The arena and what libraries still take have to be free; what this process
+// holds already is part of the overhead.
+TEST(ExecutorRoomTest, APlanThatDoesNotFitIsRefusedBeforeAnythingIsTaken) {
+  schedule::ScheduleT plan = makeToyPlan();
+  plan.overhead_bytes = 1000;
+  uint64_t needed = plan.device_arena + 1000 - 600;
+  for (uint64_t missing : {0, 1}) {
+    FakeLog log;
+    log.memory = {50000, 50000 - (needed - missing), 600};
+    Result<std::unique_ptr<Executor>> created =
+        Executor::create(plan, createFakeDevice(log));
+    EXPECT_EQ(created.ok(), missing == 0);
+    if (missing == 1) {
+      ASSERT_FALSE(created.ok());
+      EXPECT_TRUE(log.calls.empty());
+      for (const std::string &part :
+           {"the arena takes " + std::to_string(plan.device_arena) + " bytes",
+            std::string("libraries 400 bytes"),
+            std::to_string(needed - 1) + " bytes",
+            "--budget of at most " + std::to_string(needed - 1 + 600)}) {
+        EXPECT_NE(created.message().find(part), std::string::npos)
+            << created.message();
+      }
+    }
+  }
+}
+
+TEST(ExecutorRoomTest, WithoutAMeasureTheDeviceDecides) {
+  schedule::ScheduleT plan = makeToyPlan();
+  plan.overhead_bytes = 1000;
+  FakeLog log;
+  log.memory = {50000, 50000, 0};
+  EXPECT_TRUE(Executor::create(plan, createFakeDevice(log)).ok());
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "runtime/support/Format.h"
 
 #include <cstring>
+#include <utility>
 
 using namespace vdnn;
 using namespace vdnn::rt;
@@ -13,6 +14,40 @@ using namespace vdnn::rt;
 namespace vdnn::test {
 
 namespace {
+
+/// What the device does goes into `activities` while a tracer lives.
+struct FakeTrace {
+  bool on = false;
+  uint32_t command = Activity::kNoCommand;
+  std::vector<Activity> activities;
+};
+
+class FakeTracer final : public ActivityTracer {
+public:
+  FakeTracer(FakeLog &log, FakeTrace &trace) : log_(log), trace_(trace) {
+    trace_.on = true;
+  }
+  ~FakeTracer() override { trace_.on = false; }
+
+  Status enter(uint32_t command) override {
+    trace_.command = command;
+    return {};
+  }
+  Status leave() override {
+    trace_.command = Activity::kNoCommand;
+    return {};
+  }
+  Result<std::vector<Activity>> take() override {
+    if (log_.failTake) {
+      return Error{"the tracer lost records"};
+    }
+    return std::exchange(trace_.activities, {});
+  }
+
+private:
+  FakeLog &log_;
+  FakeTrace &trace_;
+};
 
 class FakeDevice final : public Device {
 public:
@@ -57,6 +92,7 @@ public:
         error_ = Error{"the kernel failed"};
       }
       compute(kernels_[command], counts_[command], arguments);
+      trace(Activity::Kind::Work, kernels_[command]);
       note(format("launch %u ", stream) + kernels_[command]);
     });
   }
@@ -65,6 +101,7 @@ public:
                     uint64_t bytes) override {
     return queue([=, this] {
       std::memcpy(&host_[hostOffset], &device_[deviceOffset], bytes);
+      trace(Activity::Kind::CopyToHost, "");
       note(format("copyToHost %u %llu", stream,
                   static_cast<unsigned long long>(bytes)));
     });
@@ -74,6 +111,7 @@ public:
                       uint64_t hostOffset, uint64_t bytes) override {
     return queue([=, this] {
       std::memcpy(&device_[deviceOffset], &host_[hostOffset], bytes);
+      trace(Activity::Kind::CopyToDevice, "");
       if (log_.corruptCopies) {
         device_[deviceOffset] ^= std::byte{1};
       }
@@ -107,9 +145,11 @@ public:
 
   Status replay() override {
     note("replay");
+    replaying_ = true;
     for (const std::function<void()> &work : graph_) {
       work();
     }
+    replaying_ = false;
     return {};
   }
 
@@ -150,6 +190,17 @@ public:
     return {};
   }
 
+  Result<std::unique_ptr<ActivityTracer>> traceActivities() override {
+    if (!log_.traceError.empty()) {
+      return Error{log_.traceError};
+    }
+    return log_.traces ? std::unique_ptr<ActivityTracer>(
+                             std::make_unique<FakeTracer>(log_, trace_))
+                       : nullptr;
+  }
+
+  DeviceMemory memory() const override { return log_.memory; }
+
   int64_t nowNs() const override { return log_.clockNs; }
 
 private:
@@ -160,6 +211,13 @@ private:
   void note(const std::string &call) {
     log_.calls.push_back(call);
     log_.clockNs += 10;
+  }
+
+  void trace(Activity::Kind kind, const std::string &name) {
+    if (trace_.on) {
+      trace_.activities.push_back({kind, trace_.command, log_.clockNs,
+                                   log_.clockNs + 5, replaying_, name});
+    }
   }
 
   /// Does the work, or keeps it for `replay`.
@@ -209,6 +267,8 @@ private:
   std::map<uint32_t, int64_t> counts_;
   std::optional<Error> error_;
   bool capturing_ = false;
+  bool replaying_ = false;
+  FakeTrace trace_;
   std::vector<std::function<void()>> graph_;
 };
 

@@ -24,6 +24,11 @@ struct FakeLog {
   bool corruptCopies = false;
   /// What the device demands of offsets; ToyPlan packs its floats densely.
   uint64_t alignment = 4;
+  rt::DeviceMemory memory;
+  /// The device has a tracer of its own, or an error that says why not.
+  bool traces = false;
+  std::string traceError;
+  bool failTake = false; ///< the tracer loses what it noted
   int64_t clockNs = 0; ///< advanced by 10 at each call
 };
 

@@ -118,6 +118,57 @@ TEST_F(FeedTest, ConvertsOnlyWhereExact) {
   EXPECT_NE(refused.message().find("f64"), std::string::npos);
 }
 
+/// A plan of one input, [64, 131072] f32, that nothing reads.
+schedule::ScheduleT makeLargeInput() {
+  schedule::ScheduleT plan = makeToyPlan();
+  schedule::ScheduleT large;
+  large.version = plan.version;
+  large.target = std::move(plan.target);
+  auto x = std::make_unique<schedule::TensorT>();
+  x->name = "x";
+  x->role = schedule::Role::Input;
+  x->type = std::make_unique<schedule::TypeT>();
+  x->type->shape = {64, 131072};
+  x->bytes = uint64_t{64} * 131072 * 4;
+  x->entry = 0;
+  auto buffer = std::make_unique<schedule::BufferT>();
+  buffer->name = "x";
+  buffer->tensor = 0;
+  buffer->arena = schedule::Arena::Host;
+  buffer->bytes = large.host_arena = x->bytes;
+  buffer->alignment = 64;
+  large.tensors.push_back(std::move(x));
+  large.buffers.push_back(std::move(buffer));
+  return large;
+}
+
+// So large that several threads fill it.
+TEST(Feed, EveryRowOfALargeBatchIsFilled) {
+  std::vector<uint8_t> rows(size_t{100} * 131072);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = static_cast<uint8_t>(i / 131072 + i % 7);
+  }
+  std::string path = writeNpy<uint8_t>("large.npy", schedule::ElementType::U8,
+                                       {100, 131072}, rows);
+  FakeLog log;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(makeLargeInput(), createFakeDevice(log));
+  ASSERT_TRUE(executor.ok()) << executor.message();
+  Result<Feed> feed =
+      Feed::create((*executor)->schedule(), {{{"x", path}}, {}, 0, true});
+  ASSERT_TRUE(feed.ok()) << feed.message();
+  EXPECT_FALSE(feed->stages());
+  ASSERT_TRUE(feed->fill(**executor, 1).ok()); // rows 64 to 99, then 0 to 27
+  std::span<std::byte> bytes = (*executor)->inputBytes(0);
+  std::vector<float> values(bytes.size() / 4);
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  size_t wrong = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    wrong += values[i] != rows[(size_t{64} * 131072 + i) % rows.size()];
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_F(FeedTest, RefusesWrongShapesNamesAndTooFewSamples) {
   std::string matrix = writeNpy<float>("matrix.npy", schedule::ElementType::F32,
                                        {4, 1}, {0, 1, 2, 3});

@@ -206,4 +206,60 @@ TEST_F(ObserversTest, TraceHasALanePerStreamAndASlicePerCommand) {
   EXPECT_EQ(slices[6], "prefetch act on 2");
 }
 
+// The device's own tracer knows the commands of steps that are submitted; those
+// of replayed ones follow from the order.
+TEST_F(ObserversTest, TheDevicesTracerTracesReplayedStepsToo) {
+  log.captures = log.traces = true;
+  create(makeToyPlan());
+  std::unique_ptr<TraceRecorder> trace = createTraceRecorder();
+  executor->observe(*trace);
+  for (int step = 0; step < 10; ++step) {
+    ASSERT_TRUE(executor->step().ok());
+  }
+  EXPECT_EQ(trace->note(), "");
+  EXPECT_EQ(std::count(log.calls.begin(), log.calls.end(), "replay"), 7);
+  std::vector<std::vector<uint32_t>> commands(10);
+  for (const Slice &slice : trace->slices()) {
+    commands[slice.step].push_back(slice.activity.command);
+    EXPECT_EQ(slice.activity.replayed,
+              slice.step >= TraceRecorder::kSubmittedSteps);
+  }
+  for (uint64_t step = 0; step < TraceRecorder::kTracedSteps; ++step) {
+    EXPECT_EQ(commands[step].size(), 9u) << step;
+    EXPECT_EQ(commands[step], commands[0]) << step;
+    EXPECT_EQ(std::count(commands[step].begin(), commands[step].end(),
+                         Activity::kNoCommand),
+              0);
+  }
+  EXPECT_TRUE(commands[8].empty() && commands[9].empty());
+  TraceSummary summary = summarize(executor->schedule(), trace->slices());
+  EXPECT_TRUE(summary.replayed);
+  EXPECT_EQ(summary.steps, 5u);
+  EXPECT_EQ(summary.toHost.copyNs, 10);
+  EXPECT_EQ(summary.toHost.hiddenNs, 0);
+}
+
+TEST_F(ObserversTest, ATraceGoesOnWithoutTheDevicesTracer) {
+  log.traceError = "there is no tracer";
+  create(makeToyPlan());
+  std::unique_ptr<TraceRecorder> trace = createTraceRecorder();
+  executor->observe(*trace);
+  ASSERT_TRUE(executor->step().ok());
+  EXPECT_EQ(trace->note(), "there is no tracer");
+  EXPECT_EQ(trace->slices().size(), 9u);
+}
+
+TEST_F(ObserversTest, ATracerThatFailsEndsTheTraceAndNotTheRun) {
+  log.traces = true;
+  create(makeToyPlan());
+  std::unique_ptr<TraceRecorder> trace = createTraceRecorder();
+  executor->observe(*trace);
+  ASSERT_TRUE(executor->step().ok());
+  log.failTake = true;
+  ASSERT_TRUE(executor->step().ok());
+  ASSERT_TRUE(executor->step().ok());
+  EXPECT_EQ(trace->note(), "the tracer lost records");
+  EXPECT_EQ(trace->slices().size(), 9u);
+}
+
 } // namespace

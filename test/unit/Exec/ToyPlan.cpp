@@ -115,7 +115,7 @@ enum : uint32_t { kCompute = 0, kToHost = 1, kToDevice = 2 };
 
 } // namespace
 
-ScheduleT makeToyPlan() {
+static ScheduleT makeToyPlan(bool staged) {
   Builder b;
   int32_t x = b.tensor("x", Role::Input, b.vectorType);
   int32_t rate = b.tensor("vdnn.rate", Role::Input, b.scalarType);
@@ -137,11 +137,17 @@ ScheduleT makeToyPlan() {
   int32_t wNew = b.buffer(w, Arena::Device, 0);
   int32_t rateDevice = b.buffer(rate, Arena::Device, 16);
   int32_t lossDevice = b.buffer(loss, Arena::Device, 20);
-  int32_t xDevice = b.buffer(x, Arena::Device, 24);
+  int32_t xDevice = b.buffer(x, Arena::Device, staged ? 56 : 24);
   int32_t actBefore = b.buffer(act, Arena::Device, 40);
   int32_t actAfter = b.buffer(act, Arena::Device, 24);    // where x was
   int32_t gradDevice = b.buffer(grad, Arena::Device, 40); // where act was
-  b.schedule.tensors[x]->entry = xHost;
+  b.schedule.tensors[x]->entry = staged ? xDevice : xHost;
+  int32_t xNext = -1;
+  if (staged) {
+    xNext = b.buffer(x, Arena::Device, 56);
+    b.schedule.tensors[x]->exit = xNext;
+    b.schedule.tensors[x]->staging = xHost;
+  }
   b.schedule.tensors[rate]->entry = rateHost;
   b.schedule.tensors[loss]->exit = lossHost;
   b.schedule.tensors[w]->entry = wOld;
@@ -150,9 +156,15 @@ ScheduleT makeToyPlan() {
   b.order(kCompute, kToDevice); // the ranges that the copies write were read by
                                 // the step before
   b.copy(kToDevice, rateHost, rateDevice);
-  b.copy(kToDevice, xHost, xDevice);
+  if (!staged) {
+    b.copy(kToDevice, xHost, xDevice);
+  }
   b.order(kToDevice, kCompute);
   b.launch("add", {xDevice, wOld}, actBefore);
+  if (staged) {
+    b.order(kCompute, kToDevice);
+    b.copy(kToDevice, xHost, xNext);
+  }
   b.order(kCompute, kToHost);
   b.copy(kToHost, actBefore, actHost);
   b.launch("sum", {actBefore}, lossDevice);
@@ -165,6 +177,10 @@ ScheduleT makeToyPlan() {
   b.launch("update", {wOld, gradDevice, rateDevice}, wNew).in_place = {{0, 0}};
   return std::move(b.schedule);
 }
+
+ScheduleT makeToyPlan() { return makeToyPlan(/*staged=*/false); }
+
+ScheduleT makeStagedToyPlan() { return makeToyPlan(/*staged=*/true); }
 
 ScheduleT makeToyInference() {
   Builder b;

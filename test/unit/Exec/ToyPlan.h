@@ -17,6 +17,9 @@ namespace vdnn::test {
 /// Streams compute, d2h, h2d. It is sound: the checker accepts it.
 schedule::ScheduleT makeToyPlan();
 
+/// The same with x staged: the next step's x is copied in once act is made.
+schedule::ScheduleT makeStagedToyPlan();
+
 /// The same without gradient and update: an inference plan with the output `y`
 /// = act, [4] f32, instead of the loss.
 schedule::ScheduleT makeToyInference();

@@ -18,6 +18,10 @@ uint64_t mix(uint64_t a, uint64_t b) {
 
 constexpr uint64_t Garbage = 0xDEAD;
 
+uint64_t inputValue(TensorId tensor, uint32_t step) {
+  return mix(mix(2, tensor), step);
+}
+
 } // namespace
 
 Oracle::Oracle(const Problem &problem, const Program &program, uint32_t steps)
@@ -37,7 +41,7 @@ void Oracle::computeValues() {
       if (problem.tensors[t].liveIn) {
         value[t] = initial[t];
       } else if (problem.tensors[t].kind == TensorKind::Input) {
-        value[t] = mix(mix(2, t), step);
+        value[t] = inputValue(t, step);
       }
     }
     for (OpId op = 0; op < problem.ops.size(); ++op) {
@@ -75,7 +79,7 @@ public:
     memory[0].assign(program.devicePeak, Garbage);
     memory[1].assign(program.hostPeak, Garbage);
     for (TensorId t = 0; t < problem.tensors.size(); ++t) {
-      if (problem.tensors[t].liveIn) {
+      if (problem.tensors[t].liveIn || problem.tensors[t].staged) {
         fill(*program.entry[t], oracle.values[0][t]);
       }
     }
@@ -87,6 +91,10 @@ public:
     if (command.kind == CommandKind::Copy) {
       const PlacedBuffer &source = program.buffers[command.reads[0]];
       TensorId tensor = *source.tensor;
+      if (program.staging[tensor] == command.reads[0]) {
+        fill(command.writes[0], inputValue(tensor, instance.step + 1));
+        return {};
+      }
       // The host fills the entry of an input before each step.
       if (program.entry[tensor] == command.reads[0] &&
           source.place == Place::Host) {
@@ -120,8 +128,9 @@ public:
     Instance end{oracle.steps - 1, 0};
     for (TensorId t = 0; t < problem.tensors.size(); ++t) {
       if (program.exit[t]) {
-        std::string error =
-            expect(*program.exit[t], oracle.values.back()[t], end);
+        uint64_t value = problem.tensors[t].staged ? inputValue(t, oracle.steps)
+                                                   : oracle.values.back()[t];
+        std::string error = expect(*program.exit[t], value, end);
         if (!error.empty()) {
           return "at the end: " + error;
         }
@@ -136,7 +145,8 @@ private:
   uint64_t tagOf(uint32_t buffer, uint64_t value) const {
     std::optional<TensorId> id = program.buffers[buffer].tensor;
     bool persists =
-        id && (problem.tensors[*id].liveIn || problem.tensors[*id].liveOut);
+        id && (problem.tensors[*id].liveIn || problem.tensors[*id].liveOut ||
+               problem.tensors[*id].staged);
     return persists ? value : mix(value, buffer);
   }
 
@@ -226,7 +236,8 @@ std::string Oracle::checkForm() const {
                      y.offset < x.offset + x.bytes;
       bool tied = x.tensor && y.tensor &&
                   (problem.tensors[*x.tensor].tiedTo == y.tensor ||
-                   problem.tensors[*y.tensor].tiedTo == x.tensor);
+                   problem.tensors[*y.tensor].tiedTo == x.tensor ||
+                   (x.tensor == y.tensor && problem.tensors[*x.tensor].staged));
       bool inPlace =
           std::find_if(shared.begin(), shared.end(), [&](auto pair) {
             return pair == std::pair(a, b) || pair == std::pair(b, a);

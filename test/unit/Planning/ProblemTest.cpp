@@ -126,6 +126,9 @@ TEST(CheckProblem, RefusesEndsWithoutAValue) {
   problem = chain();
   problem.tensors[0].liveOut = true;
   expectError(check(problem), "cannot stay on the device");
+  problem = chain();
+  problem.tensors[1].staged = true;
+  expectError(check(problem), "is staged, expected that only of inputs");
 }
 
 TEST(CheckProblem, RefusesImpossibleMachines) {
@@ -179,6 +182,12 @@ TEST_F(VerifySolution, RefusesWhatLivesBeyondTheStep) {
   solution.transfers = {{weight, 1, 1, 2, 2}};
   solution.tensors[weight].residence = Residence::Offload;
   expectRefused("lives beyond the step");
+}
+
+TEST_F(VerifySolution, RefusesToSendAStagedInputAway) {
+  problem.tensors[solution.transfers[0].tensor].kind = TensorKind::Input;
+  problem.tensors[solution.transfers[0].tensor].staged = true;
+  expectRefused("is staged and cannot leave the device");
 }
 
 TEST_F(VerifySolution, RefusesContradictions) {

@@ -43,7 +43,7 @@ problem   # comments and blank lines are skipped
 alignment 256
 budget device 1048576
 link to-host 1.6e+10 to-device 1.6e+10 duplex 1 latency 10000
-tensor "x" 4096 input
+tensor "x" 4096 input staged
 tensor "w" 4096 parameter live-in
 tensor "y" 4096 activation
 tensor "w.new" 4096 parameter live-out tied %1
@@ -57,6 +57,9 @@ op "sgd" update update reads %1 %2 writes %3 in-place %1 %3
                        << error.message;
   EXPECT_EQ(check(*problem), std::vector<std::string>());
   EXPECT_EQ(problem->ops[1].inPlace.size(), 1u);
+  EXPECT_TRUE(problem->tensors[0].staged);
+  EXPECT_FALSE(problem->tensors[1].staged);
+  EXPECT_NE(toText(*problem).find("4096 input staged"), std::string::npos);
 }
 
 void expectError(const std::string &text, size_t line, size_t column,

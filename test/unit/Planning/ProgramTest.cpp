@@ -76,6 +76,79 @@ TEST(Program, StaysRightOverThreeSteps) {
   }
 }
 
+/// The same step with its largest input staged.
+Problem staged(Problem problem) {
+  problem.tensors[0].staged = true;
+  return problem;
+}
+
+TEST(Program, StagedInputsOfRandomProblemsAreRight) {
+  for (uint32_t seed = 0; seed < seedCount(60); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Problem problem = staged(randomProblem(seed, 2 + seed % 10));
+    ASSERT_EQ(check(problem), std::vector<std::string>());
+    expectRight(problem, randomSolution(problem, seed), seed);
+    for (const Policy *policy : policies()) {
+      for (Sync sync : {Sync::Event, Sync::Layer}) {
+        expectRight(
+            problem,
+            policy->plan(problem, {KernelPreference::Performance, sync}), seed);
+      }
+    }
+  }
+}
+
+TEST(Program, StagedInputsStayRightOverThreeSteps) {
+  for (uint32_t seed = 0; seed < seedCount(20); ++seed) {
+    Problem problem = staged(randomProblem(seed, 2 + seed % 5));
+    Solution solution = randomSolution(problem, seed);
+    Program program = buildProgram(problem, solution);
+    EXPECT_EQ(Oracle(problem, program, 3).runEachEarly(), "")
+        << describe(problem, solution);
+  }
+}
+
+TEST(Program, EveryWaitOfAStagedInputIsNecessary) {
+  for (uint32_t seed = 0; seed < seedCount(20); ++seed) {
+    Problem problem = staged(randomProblem(seed, 2 + seed % 5));
+    Solution solution = randomSolution(problem, seed);
+    solution.barriers.clear(); // the paper's waits are not necessary
+    Program program = buildProgram(problem, solution);
+    for (size_t c = 0; c < program.commands.size(); ++c) {
+      if (program.commands[c].kind == CommandKind::Wait) {
+        Program broken = without(program, c);
+        EXPECT_NE(Oracle(problem, broken, 3).runEachEarly(), "")
+            << "seed " << seed << ", wait " << c;
+      }
+    }
+  }
+}
+
+TEST(Program, AStagedInputComesInBehindItsLastReader) {
+  Problem problem = staged(randomProblem(1, 6));
+  Solution solution = policies().front()->plan(problem, {});
+  Program program = buildProgram(problem, solution);
+  ASSERT_TRUE(program.staging[0] && program.entry[0] && program.exit[0]);
+  const PlacedBuffer &entry = program.buffers[*program.entry[0]];
+  const PlacedBuffer &exit = program.buffers[*program.exit[0]];
+  EXPECT_EQ(entry.place, Place::Device);
+  EXPECT_EQ(entry.offset, exit.offset);
+  EXPECT_EQ(program.buffers[*program.staging[0]].place, Place::Host);
+  size_t lastRead = 0, copy = 0;
+  for (size_t c = 0; c < program.commands.size(); ++c) {
+    const PlannedCommand &command = program.commands[c];
+    bool reads = std::find(command.reads.begin(), command.reads.end(),
+                           *program.entry[0]) != command.reads.end();
+    lastRead = reads ? c : lastRead;
+    copy = command.kind == CommandKind::Copy &&
+                   command.writes.front() == *program.exit[0]
+               ? c
+               : copy;
+  }
+  EXPECT_GT(lastRead, 0u);
+  EXPECT_GT(copy, lastRead);
+}
+
 TEST(Program, EveryWaitIsNecessary) {
   size_t waits = 0;
   for (uint32_t seed = 0; seed < seedCount(60); ++seed) {

@@ -225,7 +225,8 @@ Solution randomSolution(const Problem &problem, uint32_t seed) {
   for (TensorId id = 0; id < problem.tensors.size(); ++id) {
     const Tensor &tensor = problem.tensors[id];
     bool stays = tensor.liveIn || tensor.liveOut ||
-                 tensor.kind == TensorKind::Output || tensor.tiedTo;
+                 tensor.kind == TensorKind::Output || tensor.tiedTo ||
+                 tensor.staged;
     std::vector<OpId> uses;
     for (OpId op = 0; op < problem.ops.size(); ++op) {
       const Op &current = problem.ops[op];

@@ -52,6 +52,21 @@ TEST(Statistics, CountsAChainByHand) {
   EXPECT_EQ(statistics.peakMakers[1].name, "b");
 }
 
+TEST(Statistics, CountsAStagedInputByHand) {
+  Problem problem = chain();
+  problem.tensors[0].staged = true;
+  Program program =
+      buildProgram(problem, findPolicy("none")->plan(problem, {}));
+  Statistics statistics = measure(problem, program);
+  // f, g, out; the copy in runs beside g.
+  EXPECT_EQ(statistics.stepNs, 100 + 100 + 30);
+  EXPECT_EQ(statistics.copyNs, 40);
+  EXPECT_EQ(statistics.copiedToDeviceBytes, 10u);
+  EXPECT_EQ(statistics.prefetchedBytes, 0u);
+  // a stays to the end, but only once.
+  EXPECT_EQ(statistics.peakLiveBytes, 60u);
+}
+
 TEST(Statistics, CountsTransfers) {
   Problem problem = vgg16(8);
   uint64_t image = problem.tensors[findTensor(problem, "image")].bytes;
