@@ -53,6 +53,7 @@ func.func @main(%rate: tensor<f32>, %x: tensor<16xf32>, %y: tensor<4x6xf32>, %z:
 
 // Gradients of f32 and of bf16, with and without a copy, and other rates are groups of their own. Alone, an update stays what it was.
 
+// SMALL-LABEL: func.func @main
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %[[RATE:[a-z0-9]+]]: tensor<f32>, %[[OTHER:[a-z0-9]+]]: tensor<f32>, %[[G:[a-z0-9]+]]: tensor<4xf32>, %[[H:[a-z0-9]+]]: tensor<4xbf16>, %[[A:[a-z0-9]+]]: tensor<4xf32>, %[[B:[a-z0-9]+]]: tensor<4xf32>, %[[C:[a-z0-9]+]]: tensor<4xf32>, %[[D:[a-z0-9]+]]: tensor<4xf32>, %[[E:[a-z0-9]+]]: tensor<4xf32>, %[[F:[a-z0-9]+]]: tensor<4xf32>)
 // CHECK: vdnn.sgd %[[E]], %[[G]], %[[OTHER]]
