@@ -165,3 +165,23 @@ Pairs SGDOp::getInPlacePairs() {
   }
   return pairs;
 }
+
+OpClass SGDGroupOp::getOpClass() { return OpClass::Update; }
+double SGDGroupOp::getFlops() {
+  double sum = 0;
+  for (Value parameter : getParameters()) {
+    sum += elements(parameter.getType()) * (getVelocities().empty() ? 4 : 6);
+  }
+  return sum;
+}
+Pairs SGDGroupOp::getInPlacePairs() {
+  Pairs pairs;
+  unsigned count = getParameters().size();
+  for (unsigned i = 0; i < count; ++i) {
+    pairs.append(pairOf(*this, 1 + i, i));
+    if (!getVelocities().empty()) {
+      pairs.append(pairOf(*this, 1 + 2 * count + i, count + i));
+    }
+  }
+  return pairs;
+}

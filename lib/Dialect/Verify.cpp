@@ -299,17 +299,45 @@ LogicalResult SoftmaxCrossEntropyOp::verify() {
   return expectAlike(*this, logProb, logits);
 }
 
-LogicalResult SGDOp::verify() {
-  Named parameter{"parameter", getParameter()};
-  VDNN_CHECK(
-      expectShape(*this, {"gradient", getGradient()}, parameter.shape()));
-  VDNN_CHECK(expectShape(*this, {"rate", getRate()}, {}));
-  VDNN_CHECK(
-      expectAlike(*this, {"new_parameter", getNewParameter()}, parameter));
-  VDNN_CHECK(expectInRange(*this, "momentum", getMomentum().convertToDouble(),
+/// What one update and a group of them have in common.
+template <typename Op>
+static LogicalResult verifyOptimizer(Op op, bool hasVelocity) {
+  VDNN_CHECK(expectShape(op, {"rate", op.getRate()}, {}));
+  VDNN_CHECK(expectInRange(op, "momentum", op.getMomentum().convertToDouble(),
                            0, kInfinity));
-  VDNN_CHECK(expectInRange(*this, "weight_decay",
-                           getWeightDecay().convertToDouble(), 0, kInfinity));
+  VDNN_CHECK(expectInRange(
+      op, "weight_decay", op.getWeightDecay().convertToDouble(), 0, kInfinity));
+  if (op.getNesterov() && !hasVelocity) {
+    return op.emitOpError()
+           << "expected a momentum with 'nesterov', found zero";
+  }
+  return success();
+}
+
+/// `velocity` and `copy` may be null.
+static LogicalResult verifyUpdate(Operation *op, Named parameter,
+                                  Value gradient, Value velocity,
+                                  Value newParameter, Value newVelocity,
+                                  Value newCopy) {
+  VDNN_CHECK(expectShape(op, {"gradient", gradient}, parameter.shape()));
+  VDNN_CHECK(expectAlike(op, {"new_parameter", newParameter}, parameter));
+  if (newCopy) {
+    Named copy{"new_copy", newCopy};
+    VDNN_CHECK(expectShape(op, copy, parameter.shape()));
+    if (!copy.element().isBF16()) {
+      return op->emitOpError() << "expected 'new_copy' with the element type "
+                                  "'bf16', found "
+                               << copy.element();
+    }
+  }
+  if (velocity) {
+    VDNN_CHECK(expectAlike(op, {"velocity", velocity}, parameter));
+    VDNN_CHECK(expectAlike(op, {"new_velocity", newVelocity}, parameter));
+  }
+  return success();
+}
+
+LogicalResult SGDOp::verify() {
   bool hasMomentum = !getMomentum().isZero();
   if (hasMomentum != bool(getVelocity()) ||
       (hasMomentum && !getNewVelocity())) {
@@ -323,22 +351,43 @@ LogicalResult SGDOp::verify() {
                             "and a bf16 copy beside the new parameter, found "
                          << getOthers().size() << " results";
   }
-  if (Value copy = getNewCopy()) {
-    Named named{"new_copy", copy};
-    VDNN_CHECK(expectShape(*this, named, parameter.shape()));
-    if (!named.element().isBF16()) {
-      return emitOpError() << "expected 'new_copy' with the element type "
-                              "'bf16', found "
-                           << named.element();
-    }
+  VDNN_CHECK(verifyOptimizer(*this, hasMomentum));
+  return verifyUpdate(*this, {"parameter", getParameter()}, getGradient(),
+                      getVelocity(), getNewParameter(), getNewVelocity(),
+                      getNewCopy());
+}
+
+LogicalResult SGDGroupOp::verify() {
+  size_t count = getParameters().size();
+  bool hasMomentum = !getMomentum().isZero();
+  if (count == 0 || count > kMaxParameters) {
+    return emitOpError() << "expected 1 to " << kMaxParameters
+                         << " parameters, found " << count;
   }
-  if (getNesterov() && !hasMomentum) {
-    return emitOpError() << "expected a momentum with 'nesterov', found zero";
+  if (getGradients().size() != count ||
+      getVelocities().size() != (hasMomentum ? count : 0)) {
+    return emitOpError() << "expected a gradient and, if and only if "
+                            "'momentum' is not zero, a velocity for each of "
+                         << count << " parameters, found "
+                         << getGradients().size() << " gradients and "
+                         << getVelocities().size() << " velocities";
   }
-  if (hasMomentum) {
-    VDNN_CHECK(expectAlike(*this, {"velocity", getVelocity()}, parameter));
-    VDNN_CHECK(
-        expectAlike(*this, {"new_velocity", getNewVelocity()}, parameter));
+  size_t values = (hasMomentum ? 2 : 1) * count;
+  bool hasCopies = getNewValues().size() == values + count;
+  if (getNewValues().size() != values && !hasCopies) {
+    return emitOpError() << "expected " << values << " new values, or "
+                         << values + count << " with bf16 copies, found "
+                         << getNewValues().size();
+  }
+  VDNN_CHECK(verifyOptimizer(*this, hasMomentum));
+  for (size_t i = 0; i < count; ++i) {
+    VDNN_CHECK(expectSameElement(*this, {"gradient", getGradients()[i]},
+                                 {"gradient", getGradients()[0]}));
+    VDNN_CHECK(verifyUpdate(
+        *this, {"parameter", getParameters()[i]}, getGradients()[i],
+        hasMomentum ? getVelocities()[i] : Value(), getNewValues()[i],
+        hasMomentum ? getNewValues()[count + i] : Value(),
+        hasCopies ? getNewValues()[values + i] : Value()));
   }
   return success();
 }

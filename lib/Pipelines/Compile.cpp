@@ -38,6 +38,12 @@ static LogicalResult makeStep(ModuleOp module, const CompileOptions &options) {
       (bf16 && failed(keepDerivedCopies(module)))) {
     return failure();
   }
+  // After the copies, which are results of the updates.
+  if (options.training->fusion == Fusion::All &&
+      options.training->storage == Storage::Compact &&
+      failed(groupUpdates(module))) {
+    return failure();
+  }
   return runPasses(module, addCleanup);
 }
 

@@ -14,6 +14,7 @@
 namespace vdnn {
 #define GEN_PASS_DEF_BUILDSTEP
 #define GEN_PASS_DEF_CASTTOBF16
+#define GEN_PASS_DEF_GROUPUPDATES
 #define GEN_PASS_DEF_KEEPDERIVEDCOPIES
 #include "vdnn/Training/Passes.h.inc"
 } // namespace vdnn
@@ -82,6 +83,16 @@ struct KeepDerivedCopies
     : vdnn::impl::KeepDerivedCopiesBase<KeepDerivedCopies> {
   void runOnOperation() override {
     if (failed(keepDerivedCopies(getOperation()))) {
+      signalPassFailure();
+    }
+  }
+};
+
+struct GroupUpdates : vdnn::impl::GroupUpdatesBase<GroupUpdates> {
+  using GroupUpdatesBase::GroupUpdatesBase;
+
+  void runOnOperation() override {
+    if (failed(groupUpdates(getOperation(), {parameterBytes, pendingBytes}))) {
       signalPassFailure();
     }
   }

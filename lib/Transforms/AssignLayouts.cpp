@@ -2,8 +2,9 @@
 // that follow ----------------===//
 //
 // The graph: the source means row major, the sink channels last. Every op has
-// one node, as all of an op's tensors have one layout; so has every argument
-// and result of the function and every constant. A value whose producer and
+// one node, as all of an op's tensors have one layout, but a group of updates
+// one for each of its parameters; so has every argument and result of the
+// function and every constant. A value whose producer and
 // some consumer are on different sides is reordered once, at the cost of its
 // bytes; a value whose reorder is free constrains nothing. An op whose kernel
 // takes both layouts but is slower in one pays there for what that costs.
@@ -107,7 +108,6 @@ private:
   void setTypes(const std::vector<bool> &sinkSide);
   void insertReorders(const std::vector<bool> &sinkSide);
   void reorderUses(Value value, const std::vector<bool> &sinkSide);
-  Layout getWanted(OpOperand &use, const std::vector<bool> &sinkSide);
 
   Operation *getTerminator() { return step.getBody().front().getTerminator(); }
   StringRef getResultText(unsigned number, StringRef attribute) {
@@ -116,12 +116,14 @@ private:
   }
 
   Wish getWish(Operation *op) const;
+  uint32_t nodeOf(OpOperand &use) const;
+  uint32_t nodeOf(OpResult result) const;
 
   func::FuncOp step;
   bool poolsAnyhow; ///< pools have kernels for both layouts
   bool convolvesPlanes;
   MinCut graph;
-  llvm::DenseMap<Operation *, uint32_t> opNodes;
+  llvm::DenseMap<Operation *, uint32_t> opNodes; ///< the first of a group's
   SmallVector<uint32_t> argumentNodes;
   SmallVector<uint32_t> resultNodes;
 };
@@ -218,6 +220,22 @@ Wish LayoutAssignment::getWish(Operation *op) const {
   return {};
 }
 
+uint32_t LayoutAssignment::nodeOf(OpOperand &use) const {
+  Operation *op = use.getOwner();
+  if (op->hasTrait<OpTrait::IsTerminator>()) {
+    return resultNodes[use.getOperandNumber()];
+  }
+  auto group = dyn_cast<SGDGroupOp>(op);
+  return opNodes.lookup(op) +
+         (group ? group.getParameterOfOperand(use.getOperandNumber()) : 0);
+}
+
+uint32_t LayoutAssignment::nodeOf(OpResult result) const {
+  auto group = dyn_cast<SGDGroupOp>(result.getOwner());
+  return opNodes.lookup(result.getOwner()) +
+         (group ? group.getParameterOfResult(result.getResultNumber()) : 0);
+}
+
 void LayoutAssignment::buildGraph() {
   llvm::DenseMap<Attribute, uint32_t> nodeOfName;
   for (BlockArgument argument : step.getArguments()) {
@@ -236,6 +254,11 @@ void LayoutAssignment::buildGraph() {
   for (Operation &op : step.getBody().front().without_terminator()) {
     uint32_t node = graph.addNode();
     opNodes[&op] = node;
+    if (auto group = dyn_cast<SGDGroupOp>(op)) {
+      for (size_t i = 1; i < group.getParameters().size(); ++i) {
+        graph.addNode();
+      }
+    }
     Wish wish = getWish(&op);
     if (wish.layout == Layout::RowMajor) {
       graph.addEdge(MinCut::Source, node, wish.penalty);
@@ -265,8 +288,8 @@ void LayoutAssignment::buildGraph() {
     addValue(argument, argumentNodes[argument.getArgNumber()]);
   }
   for (Operation &op : step.getBody().front().without_terminator()) {
-    for (Value result : op.getResults()) {
-      addValue(result, opNodes[&op]);
+    for (OpResult result : op.getResults()) {
+      addValue(result, nodeOf(result));
     }
   }
 }
@@ -298,9 +321,7 @@ void LayoutAssignment::addValue(Value value, uint32_t producer) {
   graph.addEdge(producer, toChannelsLast, bytes);
   graph.addEdge(toRowMajor, producer, bytes);
   for (OpOperand &use : value.getUses()) {
-    uint32_t consumer = use.getOwner() == getTerminator()
-                            ? resultNodes[use.getOperandNumber()]
-                            : opNodes[use.getOwner()];
+    uint32_t consumer = nodeOf(use);
     graph.addEdge(toChannelsLast, consumer, MinCut::Infinite);
     graph.addEdge(consumer, toRowMajor, MinCut::Infinite);
   }
@@ -316,8 +337,8 @@ void LayoutAssignment::setTypes(const std::vector<bool> &sinkSide) {
     argument.setType(withLayout(argument.getType(), layout));
   }
   for (Operation &op : step.getBody().front().without_terminator()) {
-    Layout layout = toLayout(sinkSide[opNodes[&op]]);
-    for (Value result : op.getResults()) {
+    for (OpResult result : op.getResults()) {
+      Layout layout = toLayout(sinkSide[nodeOf(result)]);
       result.setType(withLayout(result.getType(), layout));
     }
     if (auto constant = dyn_cast<ConstantOp>(op)) {
@@ -328,13 +349,6 @@ void LayoutAssignment::setTypes(const std::vector<bool> &sinkSide) {
           value.reshape(cast<ShapedType>(constant.getResult().getType())));
     }
   }
-}
-
-Layout LayoutAssignment::getWanted(OpOperand &use,
-                                   const std::vector<bool> &sinkSide) {
-  return toLayout(use.getOwner() == getTerminator()
-                      ? sinkSide[resultNodes[use.getOperandNumber()]]
-                      : sinkSide[opNodes[use.getOwner()]]);
 }
 
 /// The first op that reads a view, or null.
@@ -373,7 +387,7 @@ void LayoutAssignment::reorderUses(Value value,
   SmallVector<OpOperand *> uses;
   Operation *first = nullptr;
   for (OpOperand &use : value.getUses()) {
-    if (withLayout(value.getType(), getWanted(use, sinkSide)) ==
+    if (withLayout(value.getType(), toLayout(sinkSide[nodeOf(use)])) ==
         value.getType()) {
       continue;
     }
@@ -385,7 +399,7 @@ void LayoutAssignment::reorderUses(Value value,
   if (uses.empty()) {
     return;
   }
-  Layout layout = getWanted(*uses.front(), sinkSide);
+  Layout layout = toLayout(sinkSide[nodeOf(*uses.front())]);
   OpBuilder builder(first);
   auto reorder = builder.create<ReorderOp>(
       first->getLoc(), withLayout(value.getType(), layout), value);

@@ -152,23 +152,33 @@ void PhaseVerifier::checkOp(Operation *op) {
   }
 }
 
-/// All tensors of an op lie in one layout; only a reorder changes it.
+/// All tensors of an op lie in one layout, or all of each parameter in a group
+/// of updates; only a reorder changes it.
 void PhaseVerifier::checkLayouts(Operation *op) {
   if (isa<ReorderOp>(op)) {
     return;
   }
-  std::optional<Layout> layout;
-  SmallVector<Type> types(op->getOperandTypes());
-  llvm::append_range(types, op->getResultTypes());
-  for (Type type : types) {
+  auto group = dyn_cast<SGDGroupOp>(op);
+  SmallVector<std::optional<Layout>> layouts(
+      group ? group.getParameters().size() : 1);
+  auto agrees = [&](Type type, unsigned part) {
+    std::optional<Layout> &layout = layouts[part];
     if (cast<RankedTensorType>(type).getRank() < 3) {
-      continue;
+      return true;
     }
-    if (layout && *layout != getLayout(type)) {
-      report(op) << "mixes layouts; run 'vdnn-assign-layouts'";
-      return;
-    }
-    layout = getLayout(type);
+    bool first = !layout;
+    layout = layout.value_or(getLayout(type));
+    return first || *layout == getLayout(type);
+  };
+  bool agree = true;
+  for (auto [number, type] : llvm::enumerate(op->getOperandTypes())) {
+    agree &= agrees(type, group ? group.getParameterOfOperand(number) : 0);
+  }
+  for (auto [number, type] : llvm::enumerate(op->getResultTypes())) {
+    agree &= agrees(type, group ? group.getParameterOfResult(number) : 0);
+  }
+  if (!agree) {
+    report(op) << "mixes layouts; run 'vdnn-assign-layouts'";
   }
 }
 

@@ -482,3 +482,65 @@ func.func @sgd_nesterov(%p: tensor<4xf32>, %r: tensor<f32>) {
   %0 = vdnn.sgd %p, %p, %r {momentum = 0.0 : f64, weight_decay = 0.0 : f64, nesterov} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @sgd_group_empty(%r: tensor<f32>) {
+  // expected-error @+1 {{expected 1 to 64 parameters, found 0}}
+  vdnn.sgd_group %r parameters() gradients() {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<f32>) -> ()
+  return
+}
+
+// -----
+
+func.func @sgd_group_gradients(%p: tensor<4xf32>, %r: tensor<f32>) {
+  // expected-error @+1 {{expected a gradient and, if and only if 'momentum' is not zero, a velocity for each of 2 parameters, found 1 gradients and 0 velocities}}
+  %0:2 = vdnn.sgd_group %r parameters(%p, %p) gradients(%p) {momentum = 0.0 : f64, weight_decay = 0.0 : f64}
+    : (tensor<f32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @sgd_group_velocities(%p: tensor<4xf32>, %r: tensor<f32>) {
+  // expected-error @+1 {{a velocity for each of 1 parameters, found 1 gradients and 0 velocities}}
+  %0:2 = vdnn.sgd_group %r parameters(%p) gradients(%p) {momentum = 0.9 : f64, weight_decay = 0.0 : f64}
+    : (tensor<f32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @sgd_group_results(%p: tensor<4xf32>, %r: tensor<f32>) {
+  // expected-error @+1 {{expected 2 new values, or 4 with bf16 copies, found 3}}
+  %0:3 = vdnn.sgd_group %r parameters(%p, %p) gradients(%p, %p) {momentum = 0.0 : f64, weight_decay = 0.0 : f64}
+    : (tensor<f32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>)
+  return
+}
+
+// -----
+
+func.func @sgd_group_copies(%p: tensor<4xf32>, %r: tensor<f32>) {
+  // expected-error @+1 {{expected 'new_copy' with the element type 'bf16', found 'f32'}}
+  %0:2 = vdnn.sgd_group %r parameters(%p) gradients(%p) {momentum = 0.0 : f64, weight_decay = 0.0 : f64}
+    : (tensor<f32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @sgd_group_kinds(%p: tensor<4xf32>, %g: tensor<4xbf16>, %r: tensor<f32>) {
+  // expected-error @+1 {{expected 'gradient' with the element type 'f32' of 'gradient', found 'bf16'}}
+  %0:2 = vdnn.sgd_group %r parameters(%p, %p) gradients(%p, %g) {momentum = 0.0 : f64, weight_decay = 0.0 : f64}
+    : (tensor<f32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @sgd_group_shapes(%p: tensor<4xf32>, %q: tensor<5xf32>, %r: tensor<f32>) {
+  // expected-error @+1 {{expected 'gradient' of shape 5, found 4}}
+  %0:2 = vdnn.sgd_group %r parameters(%p, %q) gradients(%p, %p) {momentum = 0.0 : f64, weight_decay = 0.0 : f64}
+    : (tensor<f32>, tensor<4xf32>, tensor<5xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<5xf32>)
+  return
+}

@@ -125,6 +125,10 @@ func.func @loss_and_update(%logits: tensor<8x10xf32>, %labels: tensor<8xi64>, %w
   // CHECK: vdnn.sgd %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {momentum = 9.000000e-01 : f64, nesterov, weight_decay = 1.000000e-04 : f64}
   %3:2 = vdnn.sgd %p, %p, %rate, %p {momentum = 0.9 : f64, weight_decay = 1.0e-4 : f64, nesterov}
     : (tensor<16xf32>, tensor<16xf32>, tensor<f32>, tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>)
+  // CHECK: vdnn.sgd_group %{{.*}} parameters(%{{.*}}, %{{.*}}) gradients(%{{.*}}, %{{.*}}) velocities(%{{.*}}, %{{.*}}) {momentum = 9.000000e-01 : f64, nesterov, weight_decay = 1.000000e-04 : f64}
+  %4:4 = vdnn.sgd_group %rate parameters(%p, %logits) gradients(%p, %logits) velocities(%p, %logits) {momentum = 0.9 : f64, weight_decay = 1.0e-4 : f64, nesterov}
+    : (tensor<f32>, tensor<16xf32>, tensor<8x10xf32>, tensor<16xf32>, tensor<8x10xf32>, tensor<16xf32>, tensor<8x10xf32>)
+      -> (tensor<16xf32>, tensor<8x10xf32>, tensor<16xf32>, tensor<8x10xf32>)
   return
 }
 
@@ -145,5 +149,8 @@ func.func @bf16(%x: tensor<2x8x9x9xbf16>, %w: tensor<16x8x3x3xbf16>, %b: tensor<
   %3 = vdnn.reduce %a {kind = #vdnn<reduction sum>, axes = array<i64: 0>} : (tensor<8x16xbf16>) -> tensor<1x16xf32>
   // CHECK: vdnn.sgd {{.*}} : (tensor<16xf32>, tensor<16xbf16>, tensor<f32>) -> (tensor<16xf32>, tensor<16xbf16>)
   %4:2 = vdnn.sgd %p, %g, %rate {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<16xf32>, tensor<16xbf16>, tensor<f32>) -> (tensor<16xf32>, tensor<16xbf16>)
+  // CHECK: vdnn.sgd_group %{{.*}} parameters(%{{.*}}) gradients(%{{.*}}) {{{.*}}} : (tensor<f32>, tensor<16xf32>, tensor<16xbf16>) -> (tensor<16xf32>, tensor<16xbf16>)
+  %5:2 = vdnn.sgd_group %rate parameters(%p) gradients(%g) {momentum = 0.0 : f64, weight_decay = 0.0 : f64}
+    : (tensor<f32>, tensor<16xf32>, tensor<16xbf16>) -> (tensor<16xf32>, tensor<16xbf16>)
   return
 }

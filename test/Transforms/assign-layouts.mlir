@@ -157,3 +157,36 @@ module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, devic
     return %a : tensor<4x16x8x8xf32>
   }
 }
+
+// -----
+
+// Each parameter of a group has the layout of its own readers: the filter channels last, the matrices of a product row major.
+// CHECK-LABEL: func.func @group
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<16x3x3x3xf32, #vdnn.layout<channels_last>> {vdnn.name = "w"
+// CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<3x8x4xf32> {vdnn.name = "m"
+// CHECK: vdnn.reorder
+// CHECK: vdnn.conv
+// CHECK-NOT: vdnn.reorder
+// CHECK: vdnn.sgd_group %{{.*}} parameters(%[[M]], %[[W]])
+// CHECK-SAME: -> (tensor<3x8x4xf32>, tensor<16x3x3x3xf32, #vdnn.layout<channels_last>>, tensor<3x8x4xf32>, tensor<16x3x3x3xf32, #vdnn.layout<channels_last>>)
+// CHECK-NEXT: return
+func.func @group(%x: tensor<4x3x8x8xf32> {vdnn.name = "x", vdnn.role = "input"},
+                 %y: tensor<3x5x8xf32> {vdnn.name = "y", vdnn.role = "input"},
+                 %rate: tensor<f32> {vdnn.name = "vdnn.rate", vdnn.role = "input"},
+                 %w: tensor<16x3x3x3xf32> {vdnn.name = "w", vdnn.role = "parameter"},
+                 %m: tensor<3x8x4xf32> {vdnn.name = "m", vdnn.role = "parameter"},
+                 %vw: tensor<16x3x3x3xf32> {vdnn.name = "vw", vdnn.role = "state"},
+                 %vm: tensor<3x8x4xf32> {vdnn.name = "vm", vdnn.role = "state"})
+    -> (tensor<16x3x3x3xf32> {vdnn.name = "w", vdnn.role = "update"}, tensor<3x8x4xf32> {vdnn.name = "m", vdnn.role = "update"},
+        tensor<16x3x3x3xf32> {vdnn.name = "vw", vdnn.role = "update"}, tensor<3x8x4xf32> {vdnn.name = "vm", vdnn.role = "update"}) {
+  %a = vdnn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>}
+    : (tensor<4x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<4x16x8x8xf32>
+  %dw = vdnn.conv_backward_filter %x, %a {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, group = 1 : i64}
+    : (tensor<4x3x8x8xf32>, tensor<4x16x8x8xf32>) -> tensor<16x3x3x3xf32>
+  %b = vdnn.matmul %y, %m : (tensor<3x5x8xf32>, tensor<3x8x4xf32>) -> tensor<3x5x4xf32>
+  %dm = vdnn.matmul %y, %b {transpose_a} : (tensor<3x5x8xf32>, tensor<3x5x4xf32>) -> tensor<3x8x4xf32>
+  %r:4 = vdnn.sgd_group %rate parameters(%m, %w) gradients(%dm, %dw) velocities(%vm, %vw) {momentum = 0.9 : f64, weight_decay = 0.0 : f64}
+    : (tensor<f32>, tensor<3x8x4xf32>, tensor<16x3x3x3xf32>, tensor<3x8x4xf32>, tensor<16x3x3x3xf32>, tensor<3x8x4xf32>, tensor<16x3x3x3xf32>)
+      -> (tensor<3x8x4xf32>, tensor<16x3x3x3xf32>, tensor<3x8x4xf32>, tensor<16x3x3x3xf32>)
+  return %r#1, %r#0, %r#3, %r#2 : tensor<16x3x3x3xf32>, tensor<3x8x4xf32>, tensor<16x3x3x3xf32>, tensor<3x8x4xf32>
+}

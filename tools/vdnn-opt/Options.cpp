@@ -110,7 +110,8 @@ static cl::opt<std::string>
     fuse("fuse",
          cl::desc("which ops become one: all (default: batch norm, residual "
                   "addition and ReLU; convolution and ReLU; ReLUs go behind "
-                  "max pools) or none (default with --storage=paper)"),
+                  "max pools; updates of small parameters) or none (default "
+                  "with --storage=paper)"),
          cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
 
 static cl::opt<std::string> device(

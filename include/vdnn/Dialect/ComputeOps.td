@@ -371,4 +371,37 @@ def VDNN_SGDOp : VDNN_ComputeOp<"sgd", [], ["getOpClass", "getFlops", "getInPlac
   let hasVerifier = 1;
 }
 
+def VDNN_SGDGroupOp : VDNN_ComputeOp<"sgd_group", [AttrSizedOperandSegments], ["getOpClass", "getFlops", "getInPlacePairs"]> {
+  let summary = "several `vdnn.sgd` in one kernel";
+  let description = [{
+    What one `vdnn.sgd` for each of the parameters does, bit for bit, at the cost of one launch. There are at most 64 parameters, each with a gradient and, with
+    momentum, a velocity. All gradients have one element type. The results: the new parameters, the new velocities, where there are
+    velocities, and, where asked for, a copy of each new parameter that is rounded to bf16. Each parameter may have a layout of its own.
+
+    ```mlir
+    %r:4 = vdnn.sgd_group %rate parameters(%w, %b) gradients(%dw, %db) velocities(%vw, %vb) {momentum = 0.9 : f64, weight_decay = 1.0e-4 : f64}
+      : (tensor<f32>, tensor<10x16xf32>, tensor<10xf32>, tensor<10x16xf32>, tensor<10xf32>, tensor<10x16xf32>, tensor<10xf32>)
+        -> (tensor<10x16xf32>, tensor<10xf32>, tensor<10x16xf32>, tensor<10xf32>)
+    ```
+  }];
+  let arguments = (ins VDNN_FloatTensor:$rate, Variadic<VDNN_FloatTensor>:$parameters, Variadic<VDNN_FloatTensor>:$gradients,
+                   Variadic<VDNN_FloatTensor>:$velocities, F64Attr:$momentum, F64Attr:$weight_decay, UnitAttr:$nesterov);
+  let results = (outs Variadic<VDNN_FloatTensor>:$new_values);
+  let extraClassDeclaration = [{
+    /// As many as one launch takes.
+    static constexpr unsigned kMaxParameters = 64;
+
+    /// Which parameter the operand or result with this number belongs to. The rate counts with the first.
+    unsigned getParameterOfOperand(unsigned operand) {
+      return operand == 0 ? 0 : (operand - 1) % unsigned(getParameters().size());
+    }
+    unsigned getParameterOfResult(unsigned result) { return result % unsigned(getParameters().size()); }
+  }];
+  let assemblyFormat = [{
+    $rate `parameters` `(` $parameters `)` `gradients` `(` $gradients `)` (`velocities` `(` $velocities^ `)`)? attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif

@@ -49,4 +49,18 @@ def KeepDerivedCopies : Pass<"vdnn-keep-derived-copies", "::mlir::ModuleOp"> {
   let dependentDialects = ["::vdnn::VDNNDialect"];
 }
 
+def GroupUpdates : Pass<"vdnn-group-updates", "::mlir::ModuleOp"> {
+  let summary = "makes one kernel of the updates of several small parameters";
+  let description = [{
+    In: a training step. Out: the same step; `vdnn.sgd` ops of small parameters that differ in their tensors alone are one `vdnn.sgd_group` in the place of
+    the last of them, until it has 64 parameters or the gradients that wait for it would be more than `pending-bytes`. The bits are
+    the same. Lost: gradients no longer die at once.
+  }];
+  let options = [
+    Option<"parameterBytes", "parameter-bytes", "int64_t", "4 << 20", "a larger parameter is updated alone">,
+    Option<"pendingBytes", "pending-bytes", "int64_t", "16 << 20", "bytes of gradients that wait for a group">
+  ];
+  let dependentDialects = ["::vdnn::VDNNDialect"];
+}
+
 #endif

@@ -25,12 +25,12 @@ enum class Storage {
   Paper    ///< what cuDNN 4 needs: pools keep their input and output
 };
 
-/// Whether forward ops become one before gradients are made. Never under
-/// `Storage::Paper`: cuDNN 4 had no fused op.
+/// Whether forward ops become one before gradients are made, and updates
+/// afterwards. Never under `Storage::Paper`: cuDNN 4 had no fused op.
 enum class Fusion {
   None,
   All ///< batch norm, a residual addition and ReLU; convolution and ReLU. A
-      ///< ReLU goes behind a max pool.
+      ///< ReLU goes behind a max pool. Updates of small parameters are grouped.
 };
 
 struct TrainingOptions {
@@ -63,6 +63,17 @@ mlir::LogicalResult castToBF16(mlir::ModuleOp module);
 /// A training step: makes each cast of a trained parameter to bf16 a state
 /// `NAME.bf16` that the parameter's update writes too.
 mlir::LogicalResult keepDerivedCopies(mlir::ModuleOp module);
+
+/// Which updates become one.
+struct UpdateGroupLimits {
+  int64_t parameterBytes = 4 << 20; ///< a larger parameter is updated alone
+  int64_t pendingBytes = 16 << 20;  ///< gradients that wait for a group
+};
+
+/// A training step: the updates of small parameters of the same kind become
+/// groups, each in the place of its last.
+mlir::LogicalResult groupUpdates(mlir::ModuleOp module,
+                                 const UpdateGroupLimits &limits = {});
 
 /// Numbers the layers of an inference graph: `vdnn.layer`, `vdnn.phase`.
 mlir::LogicalResult annotateInference(mlir::ModuleOp module);

@@ -55,4 +55,56 @@ Result<SgdShape> SgdShape::parse(const schedule::KernelT &kernel,
   return s;
 }
 
+Result<SgdGroupShape> SgdGroupShape::parse(const schedule::KernelT &kernel,
+                                           const LaunchTypes &types) {
+  bool hasVelocity = schedule::getNumber(kernel, "momentum") != 0;
+  size_t values = hasVelocity ? 2 : 1;
+  size_t count =
+      types.reads.empty() ? 0 : (types.reads.size() - 1) / (values + 1);
+  if (count == 0 || count > kMaxParameters ||
+      types.reads.size() != 1 + count * (values + 1)) {
+    return Error{"expected a rate, and a parameter, a gradient" +
+                 std::string(hasVelocity ? " and a velocity" : "") +
+                 " for each of 1 to " + std::to_string(kMaxParameters) +
+                 " updates, found " + std::to_string(types.reads.size()) +
+                 " operands"};
+  }
+  bool hasCopies = types.writes.size() == count * (values + 1);
+  if (types.writes.size() != count * values && !hasCopies) {
+    return Error{"expected " + std::to_string(count * values) +
+                 " results, or " + std::to_string(count * (values + 1)) +
+                 " with copies; found " + std::to_string(types.writes.size())};
+  }
+  SgdGroupShape s;
+  s.updates.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    // As operands and results of a single update, and where they are here.
+    std::vector<size_t> reads = {s.parameter(i), s.gradient(i), 0};
+    if (hasVelocity) {
+      reads.push_back(s.velocity(i));
+    }
+    std::vector<const schedule::TypeT *> readTypes, writeTypes;
+    for (size_t read : reads) {
+      readTypes.push_back(types.reads[read]);
+    }
+    for (size_t which = 0; which < values + hasCopies; ++which) {
+      writeTypes.push_back(types.writes[s.result(which, i)]);
+    }
+    Result<SgdShape> update = SgdShape::parse(kernel, {readTypes, writeTypes});
+    if (!update) {
+      return Error{"update " + std::to_string(i) + ": " +
+                   update.error().message};
+    }
+    if (i > 0 && update->bf16Gradient != s.updates[0].bf16Gradient) {
+      return Error{"expected gradients of one element type"};
+    }
+    for (const schedule::InPlace &pair : update->inPlace) {
+      s.inPlace.push_back({static_cast<uint32_t>(reads[pair.read()]),
+                           static_cast<uint32_t>(s.result(pair.write(), i))});
+    }
+    s.updates[i] = std::move(*update);
+  }
+  return s;
+}
+
 } // namespace vdnn::rt::backend

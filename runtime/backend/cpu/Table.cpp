@@ -25,6 +25,7 @@ const std::vector<TableEntry> &kernelTable() {
       {"reduce", {}, createReduce},
       {"reorder", {}, createReorder, true},
       {"sgd", {}, createSgd},
+      {"sgd_group", {}, createSgdGroup},
       {"slice", {}, createSlice, true},
       {"softmax", {}, createSoftmax},
       {"softmax_backward", {}, createSoftmaxBackward},

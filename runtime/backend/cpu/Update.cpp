@@ -41,6 +41,20 @@ static void momentumBlock(float *newParameter, float *newVelocity,
   }
 }
 
+/// Without a velocity both its pointers are null.
+static void update(unsigned threads, const Sgd &sgd, int64_t elements,
+                   float rate, const float *w, const float *g, const float *v,
+                   float *newW, float *newV) {
+  parallelRanges(threads, elements, [&](unsigned, int64_t begin, int64_t end) {
+    if (v) {
+      momentumBlock(newW + begin, newV + begin, w + begin, v + begin, g + begin,
+                    rate, sgd, end - begin);
+    } else {
+      plainBlock(newW + begin, w + begin, g + begin, rate, sgd, end - begin);
+    }
+  });
+}
+
 Result<Kernel> createSgd(const Request &request) {
   Result<SgdShape> shape = SgdShape::parse(request.kernel, request.types);
   VDNN_TRY(shape.status());
@@ -49,19 +63,34 @@ Result<Kernel> createSgd(const Request &request) {
   kernel.inPlace = shape->inPlace;
   kernel.run = [=, elements = shape->elements, hasVelocity = shape->hasVelocity,
                 threads = request.threads](const Operands &operands) {
-    const float *w = operands.read<float>(0), *g = operands.read<float>(1);
-    float rate = *operands.read<float>(2), *newW = operands.write<float>(0);
-    parallelRanges(
-        threads, elements, [&](unsigned, int64_t begin, int64_t end) {
-          if (hasVelocity) {
-            momentumBlock(newW + begin, operands.write<float>(1) + begin,
-                          w + begin, operands.read<float>(3) + begin, g + begin,
-                          rate, sgd, end - begin);
-          } else {
-            plainBlock(newW + begin, w + begin, g + begin, rate, sgd,
-                       end - begin);
-          }
-        });
+    update(threads, sgd, elements, *operands.read<float>(2),
+           operands.read<float>(0), operands.read<float>(1),
+           hasVelocity ? operands.read<float>(3) : nullptr,
+           operands.write<float>(0),
+           hasVelocity ? operands.write<float>(1) : nullptr);
+    return Status();
+  };
+  return kernel;
+}
+
+Result<Kernel> createSgdGroup(const Request &request) {
+  Result<SgdGroupShape> shape =
+      SgdGroupShape::parse(request.kernel, request.types);
+  VDNN_TRY(shape.status());
+  Kernel kernel;
+  kernel.inPlace = shape->inPlace;
+  kernel.run = [group = std::move(*shape),
+                threads = request.threads](const Operands &operands) {
+    for (size_t i = 0; i < group.updates.size(); ++i) {
+      const SgdShape &s = group.updates[i];
+      update(threads, {s.momentum, s.decay, s.nesterov}, s.elements,
+             *operands.read<float>(0), operands.read<float>(group.parameter(i)),
+             operands.read<float>(group.gradient(i)),
+             s.hasVelocity ? operands.read<float>(group.velocity(i)) : nullptr,
+             operands.write<float>(group.result(0, i)),
+             s.hasVelocity ? operands.write<float>(group.result(1, i))
+                           : nullptr);
+    }
     return Status();
   };
   return kernel;

@@ -44,6 +44,7 @@ Result<Kernel> createSoftmax(const Request &request);
 Result<Kernel> createSoftmaxBackward(const Request &request);
 // Update.cpp
 Result<Kernel> createSgd(const Request &request);
+Result<Kernel> createSgdGroup(const Request &request);
 
 } // namespace vdnn::rt::cuda
 

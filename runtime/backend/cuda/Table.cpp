@@ -25,6 +25,7 @@ const std::vector<TableEntry> &kernelTable() {
       {"reduce", createReduce},
       {"reorder", createReorder},
       {"sgd", createSgd},
+      {"sgd_group", createSgdGroup},
       {"slice", createSlice},
       {"softmax", createSoftmax},
       {"softmax_backward", createSoftmaxBackward},

@@ -122,6 +122,161 @@ TEST(SgdTest, Bf16GradientAndCopy) {
   }
 }
 
+/// The operands of updates that a group or single launches make.
+struct Updates {
+  std::vector<Tensor> parameters, gradients, velocities;
+  bool momentum, copies, nesterov = false;
+
+  Updates(const std::vector<schedule::TypeT> &types, ElementType gradient,
+          bool momentum, bool copies)
+      : momentum(momentum), copies(copies) {
+    for (const schedule::TypeT &type : types) {
+      uint64_t seed = 3 * parameters.size();
+      parameters.push_back(randomTensor(type, seed));
+      gradients.push_back(
+          randomTensor(makeType(type.shape, type.layout, gradient), seed + 1));
+      velocities.push_back(randomTensor(type, seed + 2));
+    }
+  }
+
+  Launch start(const char *kind) const {
+    Launch launch(kind);
+    launch.number("momentum", momentum ? 0.7 : 0)
+        .number("weight_decay", 0.01)
+        .ints("nesterov", {nesterov});
+    return launch;
+  }
+
+  schedule::TypeT copyOf(size_t i) const {
+    const schedule::TypeT &type = parameters[i].type;
+    return makeType(type.shape, type.layout, ElementType::BF16);
+  }
+
+  Launch group(bool inPlace) const {
+    Launch launch = start("sgd_group");
+    launch.read(tensor(makeType({}), {0.3}));
+    auto count = static_cast<uint32_t>(parameters.size());
+    for (const Tensor &parameter : parameters) {
+      launch.read(parameter).write(parameter.type);
+    }
+    for (const Tensor &gradient : gradients) {
+      launch.read(gradient);
+    }
+    if (momentum) {
+      for (const Tensor &velocity : velocities) {
+        launch.read(velocity).write(velocity.type);
+      }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      if (copies) {
+        launch.write(copyOf(i));
+      }
+      if (inPlace) {
+        launch.inPlace(1 + i, i);
+        if (momentum) {
+          launch.inPlace(1 + 2 * count + i, count + i);
+        }
+      }
+    }
+    return launch;
+  }
+
+  /// In the order of a group's results.
+  std::vector<std::vector<std::byte>> runSingly() const {
+    size_t count = parameters.size(), kinds = 1u + momentum + copies;
+    std::vector<std::vector<std::byte>> all(count * kinds);
+    for (size_t i = 0; i < count; ++i) {
+      Launch launch = start("sgd");
+      launch.read(parameters[i])
+          .read(gradients[i])
+          .read(tensor(makeType({}), {0.3}))
+          .write(parameters[i].type);
+      if (momentum) {
+        launch.read(velocities[i]).write(velocities[i].type);
+      }
+      if (copies) {
+        launch.write(copyOf(i));
+      }
+      std::vector<std::vector<std::byte>> results = launch.runForBytes();
+      for (size_t kind = 0; kind < kinds; ++kind) {
+        all[kind * count + i] = results[kind];
+      }
+    }
+    return all;
+  }
+};
+
+static const std::vector<schedule::TypeT> &oddTypes() {
+  static const std::vector<schedule::TypeT> types = {
+      makeType({1}),       makeType({1023}),
+      makeType({0}),       makeType({7, 3, 3, 3}, Layout::ChannelsLast),
+      makeType({1024}),    makeType({1025}),
+      makeType({0}),       makeType({5, 2, 3, 3}),
+      makeType({33, 200}), makeType({}),
+      makeType({2}),       makeType({0})};
+  return types;
+}
+
+/// The bits of single updates, whatever the sizes beside each other.
+TEST(SgdGroupTest, EqualsSingleUpdates) {
+  for (bool momentum : {false, true}) {
+    for (ElementType element : activationElements()) {
+      for (bool copies : {false, true}) {
+        if (copies && !backend().bf16) {
+          continue;
+        }
+        Updates updates(oddTypes(), element, momentum, copies);
+        for (bool nesterov : {false, true}) {
+          updates.nesterov = nesterov && momentum;
+          std::vector<std::vector<std::byte>> expected = updates.runSingly();
+          EXPECT_EQ(updates.group(/*inPlace=*/false).runForBytes(), expected);
+          EXPECT_EQ(updates.group(/*inPlace=*/true).runForBytes(), expected);
+        }
+      }
+    }
+  }
+}
+
+TEST(SgdGroupTest, OneAndTheMost) {
+  for (size_t count : {size_t{1}, size_t{64}}) {
+    std::vector<schedule::TypeT> types;
+    for (size_t i = 0; i < count; ++i) {
+      types.push_back(makeType({static_cast<int64_t>(1 + 97 * i)}));
+    }
+    Updates updates(types, ElementType::F32, /*momentum=*/true,
+                    /*copies=*/false);
+    EXPECT_EQ(updates.group(/*inPlace=*/true).runForBytes(),
+              updates.runSingly());
+  }
+  std::vector<schedule::TypeT> tooMany(65, makeType({2}));
+  Status status = Updates(tooMany, ElementType::F32, true, false)
+                      .group(/*inPlace=*/false)
+                      .prepare();
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("1 to 64 updates, found 196 operands"),
+            std::string::npos)
+      << status.message();
+}
+
+/// A result may take the place of its own parameter, velocity or gradient, and
+/// of no other's.
+TEST(SgdGroupTest, Refusals) {
+  Updates updates({makeType({4}), makeType({4})}, ElementType::F32, true,
+                  false);
+  EXPECT_TRUE(updates.group(false).inPlace(3, 0).inPlace(6, 3).prepare().ok());
+  EXPECT_FALSE(updates.group(false).inPlace(1, 1).prepare().ok());
+  EXPECT_FALSE(updates.group(false).inPlace(4, 0).prepare().ok());
+  EXPECT_FALSE(updates.group(false).inPlace(0, 0).prepare().ok());
+  EXPECT_FALSE(updates.group(false).write(makeType({4})).prepare().ok());
+  EXPECT_FALSE(
+      updates.group(false).read(randomTensor(makeType({4}), 1)).prepare().ok());
+  updates.gradients[1] = randomTensor(makeType({5}), 1);
+  Status status = updates.group(false).prepare();
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("update 1: "), std::string::npos)
+      << status.message();
+}
+
 //===----------------------------------------------------------------------===//
 // Dropout
 //===----------------------------------------------------------------------===//

@@ -145,6 +145,30 @@ TEST_F(CostModelTest, ElementwiseOpsTakeTheTimeOfTheirBytes) {
               2);
 }
 
+/// A group moves the bytes of its updates, under one launch.
+TEST_F(CostModelTest, GroupsOfUpdatesAreOneLaunch) {
+  const char *text = R"(
+    func.func @f(%r: tensor<f32>, %p: tensor<100000xf32>, %v: tensor<100000xf32>, %g: tensor<100000xbf16>,
+                 %a: tensor<100000xf32>, %b: tensor<100000xf32>, %va: tensor<100000xf32>, %vb: tensor<100000xf32>,
+                 %h: tensor<100000xbf16>, %i: tensor<100000xbf16>) {
+      %0:3 = vdnn.sgd %p, %g, %r, %v {momentum = 0.9 : f64, weight_decay = 0.0 : f64}
+        : (tensor<100000xf32>, tensor<100000xbf16>, tensor<f32>, tensor<100000xf32>)
+          -> (tensor<100000xf32>, tensor<100000xf32>, tensor<100000xbf16>)
+      %1:6 = vdnn.sgd_group %r parameters(%a, %b) gradients(%h, %i) velocities(%va, %vb) {momentum = 0.9 : f64, weight_decay = 0.0 : f64}
+        : (tensor<f32>, tensor<100000xf32>, tensor<100000xf32>, tensor<100000xbf16>, tensor<100000xbf16>, tensor<100000xf32>, tensor<100000xf32>)
+          -> (tensor<100000xf32>, tensor<100000xf32>, tensor<100000xf32>, tensor<100000xf32>, tensor<100000xbf16>, tensor<100000xbf16>)
+      return
+    })";
+  std::vector<KernelChoice> single = choices("h200", text, "vdnn.sgd"),
+                            group = choices("h200", text, "vdnn.sgd_group");
+  ASSERT_EQ(single.size(), 1u);
+  ASSERT_EQ(group.size(), 1u);
+  constexpr double kLaunchNs = 2500;
+  EXPECT_NEAR(double(group[0].timeNs) - kLaunchNs,
+              2 * (double(single[0].timeNs) - kLaunchNs), 2);
+  EXPECT_GT(double(single[0].timeNs), kLaunchNs);
+}
+
 TEST_F(CostModelTest, ViewsAndConstantsAreFree) {
   const char *text = R"(
     func.func @f(%x: tensor<4x8xf32>) {

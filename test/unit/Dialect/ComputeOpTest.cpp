@@ -114,6 +114,19 @@ TEST_F(ComputeOpTest, Update) {
   EXPECT_EQ(op.getInPlacePairs(), (Pairs{{0, 0}, {3, 1}}));
 }
 
+TEST_F(ComputeOpTest, UpdateGroup) {
+  ComputeOp op = parse(
+      "%p: tensor<16xf32>, %q: tensor<2x8xf32>, %r: tensor<f32>",
+      "%0:4 = vdnn.sgd_group %r parameters(%p, %q) gradients(%p, %q) "
+      "velocities(%p, %q) {momentum = 0.9 : f64, weight_decay = 0.0 : f64} : "
+      "(tensor<f32>, tensor<16xf32>, tensor<2x8xf32>, tensor<16xf32>, "
+      "tensor<2x8xf32>, tensor<16xf32>, tensor<2x8xf32>) -> (tensor<16xf32>, "
+      "tensor<2x8xf32>, tensor<16xf32>, tensor<2x8xf32>)");
+  EXPECT_EQ(op.getOpClass(), OpClass::Update);
+  EXPECT_EQ(op.getFlops(), 2 * 6 * 16);
+  EXPECT_EQ(op.getInPlacePairs(), (Pairs{{1, 0}, {5, 2}, {2, 1}, {6, 3}}));
+}
+
 // What is kept from step to step must be updated where it lies.
 TEST_F(ComputeOpTest, RunningStatisticsInPlace) {
   ComputeOp op = parse("%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>", R"(

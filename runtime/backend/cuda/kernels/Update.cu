@@ -32,8 +32,8 @@ static __device__ void update(float &w, float g, float &v, float rate,
 
 /// N neighbouring elements. `G`: the gradient's type.
 template <typename G, bool HasVelocity, int N>
-static __device__ void updateAt(const SgdOperands &o, float rate,
-                                const Sgd &sgd, int64_t at) {
+static __device__ void updateAt(const SgdUpdate &o, float rate, const Sgd &sgd,
+                                int64_t at) {
   float w[N], g[N], v[N] = {};
   load(w, o.parameter + at);
   load(g, static_cast<const G *>(o.gradient) + at);
@@ -53,37 +53,87 @@ static __device__ void updateAt(const SgdOperands &o, float rate,
   }
 }
 
+/// One block's share of an update.
 template <typename G, bool HasVelocity>
-static __global__ void sgdKernel(Sgd sgd, SgdOperands operands,
-                                 int64_t elements) {
-  int64_t at = 4 * (int64_t{blockIdx.x} * kThreads + threadIdx.x);
-  float rate = *operands.rate;
-  if (at + 4 <= elements) {
-    updateAt<G, HasVelocity, 4>(operands, rate, sgd, at);
+static __device__ void updateBlock(const SgdUpdate &update, float rate,
+                                   const Sgd &sgd, unsigned block) {
+  int64_t at = 4 * (int64_t{block} * kThreads + threadIdx.x);
+  if (at + 4 <= update.elements) {
+    updateAt<G, HasVelocity, 4>(update, rate, sgd, at);
     return;
   }
-  for (; at < elements; ++at) {
-    updateAt<G, HasVelocity, 1>(operands, rate, sgd, at);
+  for (; at < update.elements; ++at) {
+    updateAt<G, HasVelocity, 1>(update, rate, sgd, at);
   }
+}
+
+static unsigned countBlocks(const SgdUpdate &update) {
+  return static_cast<unsigned>(ceilDivide(update.elements, 4 * kThreads));
+}
+
+template <typename G, bool HasVelocity>
+static __global__ void sgdKernel(Sgd sgd, const float *rate, SgdUpdate update) {
+  updateBlock<G, HasVelocity>(update, *rate, sgd, blockIdx.x);
+}
+
+/// In the constant memory of parameters all threads of a block read the same
+/// entry at once; `__grid_constant__` keeps the table there, though it is
+/// indexed.
+template <typename G, bool HasVelocity>
+static __global__ void sgdGroupKernel(const __grid_constant__ SgdGroup group) {
+  // The last update that begins at this block or before: an empty one begins
+  // where the next one does.
+  int found = 0;
+  for (int end = group.count; end - found > 1;) {
+    int middle = (found + end) / 2;
+    (group.firstBlock[middle] <= blockIdx.x ? found : end) = middle;
+  }
+  updateBlock<G, HasVelocity>(group.updates[found], *group.rate, group.sgd,
+                              blockIdx.x - group.firstBlock[found]);
 }
 
 template <typename G>
-static void launchOf(const Sgd &sgd, const SgdOperands &operands,
-                     int64_t elements, cudaStream_t stream) {
-  auto blocks = static_cast<unsigned>(ceilDivide(elements, 4 * kThreads));
-  auto *kernel = operands.velocity ? sgdKernel<G, true> : sgdKernel<G, false>;
-  kernel<<<blocks, kThreads, 0, stream>>>(sgd, operands, elements);
+static void launchOf(const Sgd &sgd, const float *rate, const SgdUpdate &update,
+                     cudaStream_t stream) {
+  auto *kernel = update.velocity ? sgdKernel<G, true> : sgdKernel<G, false>;
+  kernel<<<countBlocks(update), kThreads, 0, stream>>>(sgd, rate, update);
 }
 
-cudaError_t launchSgd(const Sgd &sgd, const SgdOperands &operands,
-                      int64_t elements, cudaStream_t stream) {
-  if (elements == 0) {
+cudaError_t launchSgd(const Sgd &sgd, const float *rate, Storage gradient,
+                      const SgdUpdate &update, cudaStream_t stream) {
+  if (update.elements == 0) {
     return cudaSuccess;
   }
-  if (operands.gradientStorage == Storage::F32) {
-    launchOf<float>(sgd, operands, elements, stream);
+  if (gradient == Storage::F32) {
+    launchOf<float>(sgd, rate, update, stream);
   } else {
-    launchOf<__nv_bfloat16>(sgd, operands, elements, stream);
+    launchOf<__nv_bfloat16>(sgd, rate, update, stream);
+  }
+  return cudaGetLastError();
+}
+
+template <typename G>
+static void launchGroupOf(const SgdGroup &group, unsigned blocks,
+                          cudaStream_t stream) {
+  auto *kernel = group.updates[0].velocity ? sgdGroupKernel<G, true>
+                                           : sgdGroupKernel<G, false>;
+  kernel<<<blocks, kThreads, 0, stream>>>(group);
+}
+
+cudaError_t launchSgdGroup(SgdGroup group, Storage gradient,
+                           cudaStream_t stream) {
+  unsigned blocks = 0;
+  for (int i = 0; i < group.count; ++i) {
+    group.firstBlock[i] = blocks;
+    blocks += countBlocks(group.updates[i]);
+  }
+  if (blocks == 0) {
+    return cudaSuccess;
+  }
+  if (gradient == Storage::F32) {
+    launchGroupOf<float>(group, blocks, stream);
+  } else {
+    launchGroupOf<__nv_bfloat16>(group, blocks, stream);
   }
   return cudaGetLastError();
 }
