@@ -15,9 +15,12 @@ static double rate(uint64_t bytes, int64_t ns, int64_t latencyNs) {
 }
 
 Status LinkMeasurement::copy(uint32_t stream) {
+  constexpr uint64_t kPlaces = kLinkHostBytes / kLinkBytes;
+  uint64_t place = turn++ % kPlaces * kHalf;
   return stream == kToHost
-             ? device.copyToHost(stream, 0, offset, kHalf)
-             : device.copyToDevice(stream, offset + kHalf, kHalf, kHalf);
+             ? device.copyToHost(stream, place, offset, kHalf)
+             : device.copyToDevice(stream, offset + kHalf,
+                                   kLinkHostBytes / 2 + place, kHalf);
 }
 
 Result<int64_t>

@@ -7,9 +7,13 @@
 
 namespace vdnn::rt {
 
-/// What the copies need of both arenas: half for each direction, so that they
-/// never meet.
+/// What the copies need of the device arena: half for each direction, so that
+/// they never meet.
 inline constexpr uint64_t kLinkBytes = uint64_t{256} << 20;
+
+/// Of the host arena, likewise: more than the caches of the host hold, since a
+/// plan's copies do not find each other's bytes there.
+inline constexpr uint64_t kLinkHostBytes = uint64_t{2} << 30;
 
 /// Of shorter launches the host cannot queue enough ahead to keep a GPU busy.
 inline constexpr int64_t kShortestLoadNs = 10'000;
@@ -22,7 +26,7 @@ struct ComputeLoad {
 
 /// Copies on stream 1 to the host, on stream 2 to the device. In the device
 /// arena they use the kLinkBytes from an offset on, in the host arena the first
-/// ones.
+/// kLinkHostBytes in turn.
 class LinkMeasurement {
 public:
   LinkMeasurement(Device &device, uint64_t offset)
@@ -47,6 +51,7 @@ private:
 
   Device &device;
   uint64_t offset;
+  uint64_t turn = 0; ///< copies so far
 };
 
 } // namespace vdnn::rt

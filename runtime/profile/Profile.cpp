@@ -362,7 +362,7 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   streams[0].kind = schedule::StreamKind::Compute;
   streams[1].kind = schedule::StreamKind::DeviceToHost;
   streams[2].kind = schedule::StreamKind::HostToDevice;
-  if (Status status = (*device)->allocate(arena, kLinkBytes, streams, 2);
+  if (Status status = (*device)->allocate(arena, kLinkHostBytes, streams, 2);
       !status) {
     return status.error();
   }
