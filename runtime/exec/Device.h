@@ -146,7 +146,7 @@ public:
   virtual Status delay(uint32_t stream, uint64_t nanoseconds) = 0;
 
   /// Runs `mark` on the stream when everything queued before has finished; for
-  /// traces. The function must not block.
+  /// traces and times. The function must not block.
   virtual Status callback(uint32_t stream, std::function<void()> mark) = 0;
 
   /// Notes what the device itself does; null where `callback` tells as much. An

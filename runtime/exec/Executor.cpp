@@ -6,6 +6,7 @@
 #include "runtime/support/Format.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 
@@ -157,6 +158,8 @@ Status Executor::prepare() {
       staged_.push_back(i);
     }
   }
+  ends_.resize(streams.size());
+  findReusedInputs();
   // An input that nobody sets is what the host arena holds, staged or not.
   if (Status status = enterStaged(); !status) {
     return status;
@@ -175,6 +178,39 @@ Status Executor::prepare() {
     }
   }
   return {};
+}
+
+/// The host fills an input before each step, so a plan may put other values in
+/// its place once it has been read.
+void Executor::findReusedInputs() {
+  revisions_.resize(schedule_.tensors.size());
+  for (uint32_t i = 0; i < schedule_.tensors.size(); ++i) {
+    const schedule::TensorT &tensor = *schedule_.tensors[i];
+    if (tensor.role != Role::Input) {
+      continue;
+    }
+    touch(i);
+    const schedule::BufferT &input =
+        *schedule_.buffers[isStaged(tensor) ? tensor.staging : tensor.entry];
+    auto overwrites = [&](const schedule::Operand &operand) {
+      const schedule::BufferT &buffer = *schedule_.buffers[operand.buffer()];
+      return buffer.arena == input.arena &&
+             buffer.offset < input.offset + input.bytes &&
+             input.offset < buffer.offset + buffer.bytes;
+    };
+    if (std::any_of(schedule_.commands.begin(), schedule_.commands.end(),
+                    [&](const auto &command) {
+                      return std::any_of(command->writes.begin(),
+                                         command->writes.end(), overwrites);
+                    })) {
+      reused_.push_back(i);
+    }
+  }
+}
+
+void Executor::touch(uint32_t tensor) {
+  static std::atomic<uint64_t> last = 0;
+  revisions_[tensor] = ++last;
 }
 
 Status Executor::prepareLaunch(uint32_t index) {
@@ -227,6 +263,9 @@ Status Executor::runSteps(uint64_t count,
       return status;
     }
   }
+  for (uint32_t input : reused_) {
+    touch(input);
+  }
   Status status = beside ? runBeside(beside) : Status();
   if (Status ended = device_->synchronize(); !ended) {
     return ended;
@@ -234,6 +273,9 @@ Status Executor::runSteps(uint64_t count,
   if (!status) {
     return status;
   }
+  endNs_ = beside && !ends_.empty()
+               ? *std::max_element(ends_.begin(), ends_.end())
+               : device_->nowNs();
   for (Observer *observer : observers_) {
     if (Status status = observer->stepEnds(schedule_, *device_); !status) {
       return status;
@@ -242,7 +284,16 @@ Status Executor::runSteps(uint64_t count,
   return {};
 }
 
+/// Each stream notes when it is done: this thread looks only after `beside`. A
+/// captured step ends on the first stream, where the others are done at once.
 Status Executor::runBeside(const std::function<Status()> &beside) {
+  for (uint32_t stream = 0; stream < ends_.size(); ++stream) {
+    Status status = device_->callback(
+        stream, [this, stream] { ends_[stream] = device_->nowNs(); });
+    if (!status) {
+      return status;
+    }
+  }
   for (uint32_t number = 0; number < staged_.size(); ++number) {
     if (Status status = device_->awaitMark(number); !status) {
       return status;
@@ -365,6 +416,11 @@ std::optional<uint32_t> Executor::find(const std::string &name) const {
 }
 
 std::span<std::byte> Executor::inputBytes(uint32_t tensor) {
+  touch(tensor);
+  return inputRange(tensor);
+}
+
+std::span<std::byte> Executor::inputRange(uint32_t tensor) {
   const schedule::TensorT &input = *schedule_.tensors[tensor];
   int32_t buffer = isStaged(input) ? input.staging : input.entry;
   return {device_->hostArena() + schedule_.buffers[buffer]->offset,
@@ -375,7 +431,7 @@ Status Executor::enterStaged() {
   for (uint32_t index : staged_) {
     const schedule::BufferT &entry =
         *schedule_.buffers[schedule_.tensors[index]->entry];
-    if (Status status = device_->upload(entry.offset, inputBytes(index));
+    if (Status status = device_->upload(entry.offset, inputRange(index));
         !status) {
       return status;
     }
@@ -398,9 +454,10 @@ Status Executor::write(uint32_t index, const HostTensor &value) {
                  elementName(value.element)};
   }
   const schedule::BufferT &buffer = *schedule_.buffers[tensor.entry];
+  touch(index);
   if (isStaged(tensor)) {
     // For the next step, and from there for all that follow.
-    std::span<std::byte> staging = inputBytes(index);
+    std::span<std::byte> staging = inputRange(index);
     fromRowMajor(*tensor.type, value.data, staging);
     return device_->upload(buffer.offset, staging);
   }

@@ -70,9 +70,19 @@ public:
   /// one: also before the first).
   Result<HostTensor> read(uint32_t index);
 
+  /// When the device had finished the last step, by its clock: `beside` may
+  /// have taken longer.
+  int64_t endNs() const { return endNs_; }
+
   /// An input's bytes in the host arena, in the tensor's own layout: of a
-  /// staged one the value of the step after the next.
+  /// staged one the value of the step after the next. To be written before the
+  /// next step, or in its `beside`.
   std::span<std::byte> inputBytes(uint32_t tensor);
+
+  /// Stays the same as long as nothing can have changed an input's bytes since:
+  /// no `inputBytes`, no `write`, and no step whose commands write to their
+  /// range. No two executors of a process ever have the same one.
+  uint64_t inputRevision(uint32_t tensor) const { return revisions_[tensor]; }
 
   /// Gives staged inputs the value for the next step that is in `inputBytes`
   /// now: where no step before could do it.
@@ -91,6 +101,9 @@ private:
   Status prepare();
   Status runSteps(uint64_t count, const std::function<Status()> &beside);
   Status runBeside(const std::function<Status()> &beside);
+  std::span<std::byte> inputRange(uint32_t tensor);
+  void findReusedInputs();
+  void touch(uint32_t tensor);
   Status runStep();
   Status submitStep();
   Status prepareLaunch(uint32_t index);
@@ -103,6 +116,10 @@ private:
   std::vector<Observer *> observers_;
   std::vector<Launch> launches_; // by command
   std::vector<uint32_t> staged_; // inputs; their places here number their marks
+  std::vector<uint32_t> reused_; // inputs whose bytes a step may overwrite
+  std::vector<uint64_t> revisions_; // by tensor
+  std::vector<int64_t> ends_;       // by stream, of a step with `beside`
+  int64_t endNs_ = 0;
   bool failed_ = false;
   bool capture_ = true;
   bool warm_ = false;     // every kernel has run

@@ -8,12 +8,11 @@
 #include "runtime/exec/files/OnnxTensor.h"
 #include "runtime/support/Format.h"
 #include "runtime/support/Philox.h"
+#include "runtime/support/StreamCopy.h"
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <numeric>
-#include <thread>
 
 namespace vdnn::rt {
 
@@ -21,6 +20,14 @@ using schedule::ElementType;
 using schedule::Role;
 
 namespace {
+
+/// From here on a batch is more than one thread can copy beside a step of a
+/// GPU, and more than a cache should hold.
+constexpr uint64_t kLargeBytes = 16 << 20;
+
+void copyBytes(std::byte *destination, const std::byte *source, size_t bytes) {
+  std::copy_n(source, bytes, destination);
+}
 
 Result<HostTensor> readTensorFile(const std::string &path) {
   if (path.ends_with(".npy")) {
@@ -55,28 +62,6 @@ int64_t integerRange(const schedule::ScheduleT &schedule, uint32_t tensor) {
     }
   }
   return 2;
-}
-
-/// Calls `work` for parts of [0, count) that make up the whole: one, or several
-/// beside each other where `bytes` are too many for one thread to keep up with
-/// a GPU.
-void inParts(uint64_t count, uint64_t bytes,
-             const std::function<void(uint64_t, uint64_t)> &work) {
-  constexpr uint64_t kBytesPerThread = 8 << 20;
-  constexpr uint64_t kMostThreads = 8;
-  uint64_t threads = std::min({bytes / kBytesPerThread, count, kMostThreads,
-                               uint64_t{std::thread::hardware_concurrency()}});
-  if (threads < 2) {
-    work(0, count);
-    return;
-  }
-  std::vector<std::thread> workers;
-  for (uint64_t i = 0; i < threads; ++i) {
-    workers.emplace_back(work, count * i / threads, count * (i + 1) / threads);
-  }
-  for (std::thread &worker : workers) {
-    worker.join();
-  }
 }
 
 } // namespace
@@ -139,7 +124,7 @@ Status Feed::addSource(const schedule::ScheduleT &schedule, uint32_t index,
         tensor.name + "' takes " + elementName(tensor.type->element) +
         ": not every value would stay exact, so convert it when saving"};
   }
-  sources_.push_back({index, std::move(*data), batched, isStaged(tensor)});
+  sources_.push_back({index, std::move(*data), batched, isStaged(tensor), {}});
   return {};
 }
 
@@ -170,7 +155,9 @@ Status Feed::addSynthetic(const schedule::ScheduleT &schedule, uint32_t index,
   sources_.push_back({index,
                       makeHostTensor(tensor.name, element, tensor.type->shape,
                                      std::move(bytes)),
-                      /*batched=*/false, isStaged(tensor)});
+                      /*batched=*/false,
+                      isStaged(tensor),
+                      {}});
   return {};
 }
 
@@ -240,21 +227,40 @@ bool Feed::stages() const {
 }
 
 Status Feed::fill(Executor &executor, uint64_t step, bool staged) {
-  shuffle(step / stepsPerPass_);
-  for (const Source &source : sources_) {
-    if (source.staged == staged) {
-      fillRows(source, *executor.schedule().tensors[source.tensor], step,
-               executor.inputBytes(source.tensor));
+  uint64_t pass = step / stepsPerPass_;
+  for (Source &source : sources_) {
+    if (source.staged != staged) {
+      continue;
     }
+    Rows rows;
+    if (source.batched) {
+      rows = {seed_ ? pass : 0, step % stepsPerPass_ * batch_};
+    }
+    Filled wanted{rows, executor.inputRevision(source.tensor)};
+    if (source.filled == wanted) {
+      continue;
+    }
+    shuffle(pass);
+    fillRows(source, *executor.schedule().tensors[source.tensor], rows.first,
+             executor.inputBytes(source.tensor));
+    source.filled = {rows, executor.inputRevision(source.tensor)};
   }
   return {};
+}
+
+uint64_t Feed::rowAt(const Source &source, uint64_t position) const {
+  if (!source.batched) {
+    return position;
+  }
+  position %= samples_;
+  return order_.empty() ? position : order_[position];
 }
 
 /// Rows are converted one by one: with one sample, a batch's type is the
 /// sample's but for the first dimension. What is the same in every step is cut
 /// along that dimension too, where the layout lets it.
 void Feed::fillRows(const Source &source, const schedule::TensorT &tensor,
-                    uint64_t step, std::span<std::byte> destination) const {
+                    uint64_t begin, std::span<std::byte> destination) {
   schedule::TypeT rowType = *tensor.type;
   uint64_t rows = 1;
   if (!rowType.shape.empty() && rowType.shape[0] > 0) {
@@ -263,19 +269,62 @@ void Feed::fillRows(const Source &source, const schedule::TensorT &tensor,
   }
   size_t rowFrom = source.data.data.size() / (source.batched ? samples_ : rows);
   size_t rowTo = destination.size() / rows;
-  uint64_t begin = step % stepsPerPass_ * batch_;
-  inParts(rows, destination.size(), [&](uint64_t first, uint64_t last) {
-    std::vector<std::byte> scratch(rowTo);
+  bool converts = source.data.element != tensor.type->element;
+  bool moves = !isRowMajor(rowType);
+  auto convertRows = [&](uint64_t first, uint64_t last) {
+    std::vector<std::byte> scratch(converts && moves ? rowTo : 0);
     for (uint64_t i = first; i < last; ++i) {
-      uint64_t row = i;
-      if (source.batched) {
-        uint64_t position = (begin + i) % samples_;
-        row = order_.empty() ? position : order_[position];
+      auto from =
+          source.data.data.subspan(rowAt(source, begin + i) * rowFrom, rowFrom);
+      auto to = destination.subspan(i * rowTo, rowTo);
+      if (converts) {
+        convert(from, source.data.element, moves ? scratch : to,
+                tensor.type->element);
       }
-      convert(source.data.data.subspan(row * rowFrom, rowFrom),
-              source.data.element, scratch, tensor.type->element);
-      fromRowMajor(rowType, scratch, destination.subspan(i * rowTo, rowTo));
+      if (moves) {
+        fromRowMajor(rowType, converts ? scratch : from, to);
+      }
     }
+  };
+  // What lies side by side in the source is copied at once.
+  auto copy = destination.size() < kLargeBytes ? copyBytes : streamCopy;
+  auto copyRows = [&](uint64_t first, uint64_t last) {
+    while (first < last) {
+      uint64_t row = rowAt(source, begin + first);
+      uint64_t count = 1;
+      while (first + count < last &&
+             rowAt(source, begin + first + count) == row + count) {
+        ++count;
+      }
+      copy(destination.data() + first * rowTo,
+           source.data.data.data() + row * rowFrom, count * rowTo);
+      first += count;
+    }
+  };
+  inParts(rows, destination.size(), [&](uint64_t first, uint64_t last) {
+    converts || moves ? convertRows(first, last) : copyRows(first, last);
+  });
+}
+
+/// Parts are small, so that a thread that is held up holds no other up.
+void Feed::inParts(uint64_t rows, uint64_t bytes,
+                   const std::function<void(uint64_t, uint64_t)> &work) {
+  constexpr uint64_t kPartBytes = 1 << 20;
+  constexpr unsigned kMostThreads = 16; // memory keeps up with no more
+  if (bytes < kLargeBytes) {
+    work(0, rows);
+    return;
+  }
+  if (!workers_) {
+    // Where there are many cores, some are left to the threads through which
+    // the device tells how far it is.
+    unsigned cores = usableCores();
+    workers_ =
+        std::make_unique<Workers>(std::min(cores - cores / 8, kMostThreads));
+  }
+  uint64_t size = std::max<uint64_t>(kPartBytes * rows / bytes, 1);
+  workers_->run((rows + size - 1) / size, [&](uint64_t part) {
+    work(part * size, std::min(rows, (part + 1) * size));
   });
 }
 

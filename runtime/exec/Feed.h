@@ -4,8 +4,11 @@
 #define VDNN_RUNTIME_EXEC_FEED_H
 
 #include "runtime/exec/Executor.h"
+#include "runtime/support/Workers.h"
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -48,7 +51,7 @@ public:
   const std::vector<std::string> &synthetic() const { return synthetic_; }
 
   /// Writes the inputs of step `step` to the host arena, but for the staged
-  /// ones.
+  /// ones. A buffer that still holds what is to be written is left alone.
   Status fill(Executor &executor, uint64_t step) {
     return fill(executor, step, /*staged=*/false);
   }
@@ -61,17 +64,36 @@ public:
   bool stages() const;
 
 private:
+  /// Samples from `first` on, in the order of a pass; always 0 and 0 of what is
+  /// the same in every step.
+  struct Rows {
+    uint64_t pass = 0;
+    uint64_t first = 0;
+    bool operator==(const Rows &) const = default;
+  };
+
+  /// What was last put into an input's buffer, and the revision that made.
+  struct Filled {
+    Rows rows;
+    uint64_t revision = 0;
+    bool operator==(const Filled &) const = default;
+  };
+
   struct Source {
     uint32_t tensor;
     HostTensor data;
     /// One sample per row, a batch per step; else the same value in every step.
     bool batched;
     bool staged;
+    std::optional<Filled> filled;
   };
 
   Status fill(Executor &executor, uint64_t step, bool staged);
   void fillRows(const Source &source, const schedule::TensorT &tensor,
-                uint64_t step, std::span<std::byte> destination) const;
+                uint64_t begin, std::span<std::byte> destination);
+  uint64_t rowAt(const Source &source, uint64_t position) const;
+  void inParts(uint64_t rows, uint64_t bytes,
+               const std::function<void(uint64_t, uint64_t)> &work);
 
   Status addSource(const schedule::ScheduleT &schedule, uint32_t index,
                    const std::string &path);
@@ -88,6 +110,7 @@ private:
   uint64_t stepsPerPass_ = 1;
   std::vector<uint64_t> order_; // of the pass below; empty: as in the files
   std::optional<uint64_t> orderPass_;
+  std::unique_ptr<Workers> workers_; // once there is enough to do
 };
 
 } // namespace vdnn::rt

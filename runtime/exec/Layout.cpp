@@ -41,10 +41,6 @@ struct Extents {
   }
 };
 
-bool isRowMajor(const schedule::TypeT &type) {
-  return type.layout == schedule::Layout::RowMajor || type.shape.size() < 3;
-}
-
 void copy(std::span<const std::byte> source, std::span<std::byte> destination) {
   if (!source.empty()) {
     std::memcpy(destination.data(), source.data(), source.size());
@@ -52,6 +48,10 @@ void copy(std::span<const std::byte> source, std::span<std::byte> destination) {
 }
 
 } // namespace
+
+bool isRowMajor(const schedule::TypeT &type) {
+  return type.layout == schedule::Layout::RowMajor || type.shape.size() < 3;
+}
 
 void fromRowMajor(const schedule::TypeT &type,
                   std::span<const std::byte> source,

@@ -10,6 +10,9 @@
 
 namespace vdnn::rt {
 
+/// Whether the elements lie in row-major order.
+bool isRowMajor(const schedule::TypeT &type);
+
 /// Copies `source`, row major, into `destination`, in the layout of `type`.
 /// Both have the bytes of the type.
 void fromRowMajor(const schedule::TypeT &type,

@@ -198,7 +198,7 @@ Status Session::run(const std::function<Status()> &beside) {
     return Error{format("step %llu: ", static_cast<unsigned long long>(next_)) +
                  status.message()};
   }
-  stepNs_ = executor_->device().nowNs() - begin;
+  stepNs_ = executor_->endNs() - begin;
   ++next_;
   return computes ? readLoss() : Status();
 }

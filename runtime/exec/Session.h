@@ -81,8 +81,9 @@ public:
   /// the device computes.
   std::optional<double> loss() const { return loss_; }
 
-  /// By the device's clock, without the filling of inputs; that of staged ones
-  /// runs beside the step, which ends after both.
+  /// From the last step's submission until the device had finished it, by its
+  /// clock: without the filling of inputs, of which that of staged ones may end
+  /// later.
   int64_t stepNs() const { return stepNs_; }
 
   /// Gradients of the last step; only with `captureGradients`.

@@ -291,6 +291,30 @@ TEST(Executor, RunsBesideAStepOnceItsNextInputsHaveLeft) {
   EXPECT_FALSE(executor->step().ok());
 }
 
+TEST(Executor, AStepEndsWhenTheDeviceIsDoneAndNotWhatRunsBeside) {
+  for (bool captures : {false, true}) {
+    FakeLog log;
+    log.captures = captures;
+    std::unique_ptr<Executor> executor = makeExecutor(log, makeStagedToyPlan());
+    for (int step = 0; step < 3; ++step) {
+      int64_t begin = log.clockNs, besideBegins = 0;
+      ASSERT_TRUE(executor
+                      ->step([&] {
+                        besideBegins = log.clockNs;
+                        log.clockNs += 1000000;
+                        return Status();
+                      })
+                      .ok());
+      EXPECT_GT(executor->endNs(), begin);
+      EXPECT_LE(executor->endNs(), besideBegins);
+      EXPECT_GT(log.clockNs, begin + 1000000);
+    }
+    int64_t begin = log.clockNs;
+    ASSERT_TRUE(executor->step().ok());
+    EXPECT_GT(executor->endNs(), begin);
+  }
+}
+
 TEST(ExecutorCapture, TheSecondStepIsCapturedAndReplayed) {
   FakeLog log;
   log.captures = true;

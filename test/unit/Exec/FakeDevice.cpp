@@ -70,7 +70,10 @@ public:
     return {};
   }
 
-  std::byte *hostArena() override { return host_.data(); }
+  std::byte *hostArena() override {
+    log_.clockNs += log_.hostNs;
+    return host_.data();
+  }
 
   Status prepare(uint32_t command, const schedule::KernelT &kernel,
                  const LaunchTypes &types, std::span<const schedule::InPlace>,

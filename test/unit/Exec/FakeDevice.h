@@ -29,7 +29,8 @@ struct FakeLog {
   bool traces = false;
   std::string traceError;
   bool failTake = false; ///< the tracer loses what it noted
-  int64_t clockNs = 0; ///< advanced by 10 at each call
+  int64_t clockNs = 0;   ///< advanced by 10 at each call
+  int64_t hostNs = 0;    ///< and by this whenever the host arena is asked for
 };
 
 /// Does everything at once, in the order of submission, which is one of the

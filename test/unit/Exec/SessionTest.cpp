@@ -154,6 +154,24 @@ TEST(Session, StagedInputsGiveTheSameBits) {
   EXPECT_EQ(train(makeStagedToyPlan(), options, log, 7), expected);
 }
 
+TEST(Session, AStepsTimeIsTheDevicesWithoutTheFillOfStagedInputs) {
+  for (bool captures : {false, true}) {
+    FakeLog log;
+    log.captures = captures;
+    log.hostNs = 1000000;
+    SessionOptions options;
+    options.data["x"] = samples(12);
+    Result<std::unique_ptr<Session>> session =
+        Session::create(makeStagedToyPlan(), createFakeDevice(log), options);
+    ASSERT_TRUE(session.ok()) << session.message();
+    for (int step = 0; step < 4; ++step) {
+      ASSERT_TRUE((*session)->step().ok());
+      EXPECT_GT((*session)->stepNs(), 0);
+      EXPECT_LT((*session)->stepNs(), 1000000);
+    }
+  }
+}
+
 TEST(Session, AStagedInputThatIsWrittenStaysUntilItIsWrittenAgain) {
   std::string ends[2];
   for (bool staged : {false, true}) {
