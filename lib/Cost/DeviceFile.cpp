@@ -255,10 +255,18 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
   efficiency.finish();
 
   Reader link(top.objectAt("link"), "link", status);
+  // Copies of a plan run beside its kernels: what they reach then counts, where
+  // it was measured.
+  auto rate = [&](const char *alone, const char *underCompute) {
+    return link.number(underCompute, kMinRate, kMaxRate,
+                       link.number(alone, kMinRate, kMaxRate));
+  };
   file.link.deviceToHostBytesPerSecond =
-      link.number("device_to_host_bytes_per_second", kMinRate, kMaxRate);
+      rate("device_to_host_bytes_per_second",
+           "device_to_host_under_compute_bytes_per_second");
   file.link.hostToDeviceBytesPerSecond =
-      link.number("host_to_device_bytes_per_second", kMinRate, kMaxRate);
+      rate("host_to_device_bytes_per_second",
+           "host_to_device_under_compute_bytes_per_second");
   file.link.duplexFactor = link.number("duplex_factor", kMinShare, 1, 1);
   file.link.latencyNs =
       static_cast<int64_t>(link.number("latency_ns", 0, kMaxNs));

@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace vdnn::rt {
 
 using nlohmann::ordered_json;
@@ -20,6 +23,11 @@ static const char *const kEstimates = R"json({
   }
 })json";
 
+static const char *const kToHostUnderCompute =
+    "device_to_host_under_compute_bytes_per_second";
+static const char *const kToDeviceUnderCompute =
+    "host_to_device_under_compute_bytes_per_second";
+
 std::string toJson(const Profile &profile, const std::string &name) {
   ordered_json root;
   root["kind"] = profile.kind;
@@ -32,6 +40,12 @@ std::string toJson(const Profile &profile, const std::string &name) {
                   {"host_to_device_bytes_per_second", profile.link.toDevice},
                   {"duplex_factor", profile.link.duplexFactor},
                   {"latency_ns", profile.link.latencyNs}};
+  if (profile.link.toHostUnderCompute > 0 &&
+      profile.link.toDeviceUnderCompute > 0) {
+    root["link"].update(
+        {{kToHostUnderCompute, profile.link.toHostUnderCompute},
+         {kToDeviceUnderCompute, profile.link.toDeviceUnderCompute}});
+  }
   root["properties"] = ordered_json::parse(profile.properties);
   ordered_json &kernels = root["kernels"];
   kernels = ordered_json::object();
@@ -46,6 +60,55 @@ std::string toJson(const Profile &profile, const std::string &name) {
     }
   }
   return root.dump(1) + "\n";
+}
+
+/// Throws std::out_of_range, or json's exceptions.
+static uint64_t readCount(const ordered_json &object, const char *key) {
+  constexpr uint64_t kMax = 1'000'000'000'000'000;
+  const ordered_json &value = object.at(key);
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > kMax) {
+    throw std::out_of_range(std::string("'") + key +
+                            "' must be a whole number from 0 to 1e15, found " +
+                            value.dump());
+  }
+  return value.get<uint64_t>();
+}
+
+/// Throws as `readCount` does.
+static Profile read(const ordered_json &root) {
+  Profile profile;
+  root.at("kind").get_to(profile.kind);
+  root.at("fingerprint").get_to(profile.fingerprint);
+  profile.overheadBytes = readCount(root, "overhead_bytes");
+  const ordered_json &link = root.at("link");
+  profile.link.toHostUnderCompute = link.value(kToHostUnderCompute, 0.0);
+  profile.link.toDeviceUnderCompute = link.value(kToDeviceUnderCompute, 0.0);
+  for (const auto &[signature, ways] :
+       root.at("kernels").get_ref<const ordered_json::object_t &>()) {
+    std::vector<MeasuredKernel> &measured = profile.kernels[signature];
+    ways.at(0); // The fastest.
+    for (const ordered_json &entry : ways) {
+      MeasuredKernel &way = measured.emplace_back();
+      entry.at("algorithm").get_to(way.candidate.algorithm);
+      way.candidate.workspaceBytes = readCount(entry, "workspace_bytes");
+      way.candidate.reducedPrecision = entry.value("reduced_precision", 0) != 0;
+      way.timeNs = static_cast<int64_t>(readCount(entry, "ns"));
+    }
+    std::stable_sort(measured.begin(), measured.end(),
+                     [](const MeasuredKernel &a, const MeasuredKernel &b) {
+                       return a.timeNs < b.timeNs;
+                     });
+  }
+  return profile;
+}
+
+Result<Profile> parseProfile(const std::string &text) {
+  try {
+    return read(ordered_json::parse(text));
+  } catch (const std::exception &error) {
+    return Error{std::string("not a profile as vdnn-profile writes them: ") +
+                 error.what()};
+  }
 }
 
 } // namespace vdnn::rt

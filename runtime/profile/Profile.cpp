@@ -27,12 +27,15 @@ struct Task {
   std::string signature;
   const schedule::KernelT *kernel;
   std::vector<const schedule::TypeT *> reads, writes;
-  std::vector<KernelCandidate> candidates;
+  std::vector<KernelCandidate> candidates; ///< none: it is measured already
   /// Each operand has bytes of its own, whatever the plan does in place.
   std::vector<uint64_t> readOffsets, writeOffsets;
   uint64_t operandBytes = 0;
 
   LaunchTypes types() const { return {reads, writes}; }
+  LaunchArguments arguments(uint64_t workspaceBytes) const {
+    return {readOffsets, writeOffsets, operandBytes, workspaceBytes};
+  }
 };
 
 Status place(Task &task) {
@@ -52,8 +55,33 @@ Status place(Task &task) {
   return status ? put(task.writes, task.writeOffsets) : status;
 }
 
+/// Candidates for what `profile` does not hold yet.
+Status listCandidates(Task &task, KernelQuery &query, const Profile &profile,
+                      uint64_t maxWorkspace) {
+  if (profile.kernels.contains(task.signature)) {
+    return {};
+  }
+  Result<std::vector<KernelCandidate>> candidates =
+      query.candidates(*task.kernel, task.types());
+  if (!candidates) {
+    return candidates.status();
+  }
+  for (KernelCandidate &candidate : *candidates) {
+    if (candidate.workspaceBytes <= maxWorkspace) {
+      task.candidates.push_back(std::move(candidate));
+    }
+  }
+  if (task.candidates.empty()) {
+    return Error{
+        "every way to run '" + task.signature +
+        "' needs more workspace than may be measured; raise --max-workspace"};
+  }
+  return {};
+}
+
 Result<std::vector<Task>> listTasks(const schedule::ScheduleT &plan,
-                                    KernelQuery &query, uint64_t maxWorkspace) {
+                                    KernelQuery &query, const Profile &profile,
+                                    uint64_t maxWorkspace) {
   std::vector<Task> tasks;
   std::map<std::string, size_t> known;
   for (const auto &command : plan.commands) {
@@ -72,17 +100,9 @@ Result<std::vector<Task>> listTasks(const schedule::ScheduleT &plan,
     if (!known.try_emplace(task.signature, tasks.size()).second) {
       continue;
     }
-    Result<std::vector<KernelCandidate>> candidates =
-        query.candidates(*task.kernel, task.types());
-    if (!candidates) {
-      return candidates.error();
-    }
-    for (KernelCandidate &candidate : *candidates) {
-      if (candidate.workspaceBytes <= maxWorkspace) {
-        task.candidates.push_back(std::move(candidate));
-      }
-    }
-    if (Status status = place(task); !status) {
+    Status status = listCandidates(task, query, profile, maxWorkspace);
+    status = status ? place(task) : status;
+    if (!status) {
       return status.error();
     }
     tasks.push_back(std::move(task));
@@ -92,14 +112,15 @@ Result<std::vector<Task>> listTasks(const schedule::ScheduleT &plan,
 
 class Measurement {
 public:
-  Measurement(Device &device, const ProfileOptions &options, uint64_t arena)
-      : device(device), options(options), arena(arena) {}
+  Measurement(Device &device, const ProfileOptions &options)
+      : device(device), options(options) {}
 
-  /// Numbers that no kernel finds easy: zeros would let a GPU run faster. Both
-  /// as f32 and as bf16 they are normally distributed.
-  Status fillArena() {
+  /// The first bytes of the arena. Numbers that no kernel finds easy: zeros
+  /// would let a GPU run faster. Both as f32 and as bf16 they are normally
+  /// distributed.
+  Status fill(uint64_t end) {
     constexpr size_t kChunk = size_t{64} << 20;
-    std::vector<uint16_t> values(std::min<uint64_t>(kChunk, arena) / 2);
+    std::vector<uint16_t> values(std::min<uint64_t>(kChunk, end) / 2);
     std::mt19937 generator(1);
     std::normal_distribution<float> normal;
     for (uint16_t &value : values) {
@@ -107,8 +128,8 @@ public:
           std::bit_cast<uint32_t>(normal(generator)) >> 16);
     }
     std::span<const std::byte> bytes = std::as_bytes(std::span(values));
-    for (uint64_t at = 0; at < arena; at += bytes.size()) {
-      uint64_t count = std::min<uint64_t>(bytes.size(), arena - at);
+    for (uint64_t at = 0; at < end; at += bytes.size()) {
+      uint64_t count = std::min<uint64_t>(bytes.size(), end - at);
       if (Status status = device.upload(at, bytes.first(count)); !status) {
         return status;
       }
@@ -141,6 +162,25 @@ public:
     return measured;
   }
 
+  /// Gets a task ready to be launched in one of its measured ways, on numbers
+  /// that other kernels have not left there.
+  Result<ComputeLoad> load(const Task &task, const MeasuredKernel &way) {
+    Status status = fill(task.operandBytes);
+    status = status ? clearIntegers(task) : status;
+    status = status ? prepare(task, way.candidate) : status;
+    if (!status) {
+      return status.error();
+    }
+    LaunchArguments arguments = task.arguments(way.candidate.workspaceBytes);
+    Result<int64_t> once = run(arguments, 1); // Loads the code.
+    if (!once) {
+      return once.error();
+    }
+    return ComputeLoad{way.timeNs, [this, arguments] {
+                         return device.launch(kCompute, 0, arguments);
+                       }};
+  }
+
 private:
   /// Labels, indices and masks are zeros: random bits would be out of range.
   Status clearIntegers(const Task &task) {
@@ -170,17 +210,19 @@ private:
     });
   }
 
-  Result<MeasuredKernel>
-  measure(const Task &task, const KernelCandidate &candidate, int64_t best) {
+  Status prepare(const Task &task, const KernelCandidate &candidate) {
     schedule::KernelT kernel = *task.kernel;
     kernel.algorithm = candidate.algorithm;
-    if (Status status = device.prepare(0, kernel, task.types(), {},
-                                       candidate.workspaceBytes);
-        !status) {
+    return device.prepare(0, kernel, task.types(), {},
+                          candidate.workspaceBytes);
+  }
+
+  Result<MeasuredKernel>
+  measure(const Task &task, const KernelCandidate &candidate, int64_t best) {
+    if (Status status = prepare(task, candidate); !status) {
       return status.error();
     }
-    LaunchArguments arguments{task.readOffsets, task.writeOffsets,
-                              task.operandBytes, candidate.workspaceBytes};
+    LaunchArguments arguments = task.arguments(candidate.workspaceBytes);
     Result<int64_t> once = run(arguments, 1); // Loads the code.
     once = once ? run(arguments, 1) : once;
     if (!once) {
@@ -210,8 +252,71 @@ private:
 
   Device &device;
   const ProfileOptions &options;
-  uint64_t arena;
 };
+
+/// What the tasks' operands and workspaces need, whichever way they run.
+uint64_t countKernelBytes(const std::vector<Task> &tasks,
+                          const Profile &profile) {
+  uint64_t bytes = 0;
+  auto hold = [&](const Task &task, const KernelCandidate &candidate) {
+    bytes = std::max(bytes, task.operandBytes + candidate.workspaceBytes);
+  };
+  for (const Task &task : tasks) {
+    for (const KernelCandidate &candidate : task.candidates) {
+      hold(task, candidate);
+    }
+    if (task.candidates.empty()) {
+      hold(task, profile.kernels.at(task.signature).front().candidate);
+    }
+  }
+  return align(bytes);
+}
+
+Status measureKernels(const std::vector<Task> &tasks, Measurement &measurement,
+                      const ProfileOptions &options, Profile &profile) {
+  size_t done = 0, all = 0;
+  for (const Task &task : tasks) {
+    all += !task.candidates.empty();
+  }
+  for (const Task &task : tasks) {
+    if (task.candidates.empty()) {
+      continue;
+    }
+    Result<std::vector<MeasuredKernel>> measured = measurement.measure(task);
+    if (!measured) {
+      return measured.status();
+    }
+    if (measured->empty()) {
+      return Error{"no way to run '" + task.signature + "' on this device"};
+    }
+    profile.kernels[task.signature] = std::move(*measured);
+    if (options.progress) {
+      options.progress(++done, all, task.signature);
+    }
+  }
+  return {};
+}
+
+/// Under the task whose fastest way takes longest: it is most like what copies
+/// of a plan run beside.
+Status measureUnderCompute(const std::vector<Task> &tasks,
+                           Measurement &measurement, LinkMeasurement &link,
+                           Profile &profile) {
+  const Task *slowest = nullptr;
+  auto best = [&](const Task &task) -> const MeasuredKernel & {
+    return profile.kernels.at(task.signature).front();
+  };
+  for (const Task &task : tasks) {
+    if (!slowest || best(task).timeNs > best(*slowest).timeNs) {
+      slowest = &task;
+    }
+  }
+  if (!slowest || best(*slowest).timeNs < kShortestLoadNs) {
+    return {};
+  }
+  Result<ComputeLoad> load = measurement.load(*slowest, best(*slowest));
+  return load ? link.underCompute(*load, profile.link) : load.status();
+}
 
 } // namespace
 
@@ -226,59 +331,71 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   if (!query) {
     return query.error();
   }
-  Result<std::vector<Task>> tasks =
-      listTasks(plan, **query, options.maxWorkspaceBytes);
-  if (!tasks) {
-    return tasks.error();
-  }
-  uint64_t arena = kLinkBytes;
-  for (const Task &task : *tasks) {
-    for (const KernelCandidate &candidate : task.candidates) {
-      arena = std::max(arena, task.operandBytes + candidate.workspaceBytes);
-    }
-  }
   Result<std::unique_ptr<Device>> device = plugin.createDevice();
   if (!device) {
     return device.error();
-  }
-  schedule::StreamT streams[3];
-  streams[0].kind = schedule::StreamKind::Compute;
-  streams[1].kind = schedule::StreamKind::DeviceToHost;
-  streams[2].kind = schedule::StreamKind::HostToDevice;
-  if (Status status = (*device)->allocate(arena, 2 * kLinkBytes, streams, 2);
-      !status) {
-    return status.error();
   }
   Profile profile;
   profile.kind = (*device)->kind();
   profile.fingerprint = (*device)->fingerprint();
   profile.properties = *properties;
-  Result<MeasuredLink> link = measureLink(**device);
+  if (options.known) {
+    if (options.known->kind != profile.kind ||
+        options.known->fingerprint != profile.fingerprint) {
+      return Error{"the profile to update was made with '" +
+                   options.known->fingerprint + "' for '" +
+                   options.known->kind + "', this machine has '" +
+                   profile.fingerprint + "' for '" + profile.kind +
+                   "'; measure everything, without --update"};
+    }
+    profile.kernels = options.known->kernels;
+  }
+  Result<std::vector<Task>> tasks =
+      listTasks(plan, **query, profile, options.maxWorkspaceBytes);
+  if (!tasks) {
+    return tasks.error();
+  }
+  // The copies' bytes lie behind those of every kernel.
+  uint64_t kernelBytes = countKernelBytes(*tasks, profile);
+  uint64_t arena = kernelBytes + kLinkBytes;
+  schedule::StreamT streams[3];
+  streams[0].kind = schedule::StreamKind::Compute;
+  streams[1].kind = schedule::StreamKind::DeviceToHost;
+  streams[2].kind = schedule::StreamKind::HostToDevice;
+  if (Status status = (*device)->allocate(arena, kLinkBytes, streams, 2);
+      !status) {
+    return status.error();
+  }
+  LinkMeasurement linkMeasurement(**device, kernelBytes);
+  Result<MeasuredLink> link = linkMeasurement.alone();
   if (!link) {
     return link.error();
   }
   profile.link = *link;
-  Measurement measurement(**device, options, arena);
-  if (Status status = measurement.fillArena(); !status) {
+  Measurement measurement(**device, options);
+  Status status = measurement.fill(kernelBytes);
+  status =
+      status ? measureKernels(*tasks, measurement, options, profile) : status;
+  status = status ? measureUnderCompute(*tasks, measurement, linkMeasurement,
+                                        profile)
+                  : status;
+  if (!status) {
     return status.error();
-  }
-  for (size_t i = 0; i < tasks->size(); ++i) {
-    const Task &task = (*tasks)[i];
-    Result<std::vector<MeasuredKernel>> measured = measurement.measure(task);
-    if (!measured) {
-      return measured.error();
-    }
-    if (measured->empty()) {
-      return Error{"no way to run '" + task.signature + "' on this device"};
-    }
-    profile.kernels[task.signature] = std::move(*measured);
-    if (options.progress) {
-      options.progress(i + 1, tasks->size(), task.signature);
-    }
   }
   DeviceMemory memory = (*device)->memory();
   profile.memoryBytes = memory.totalBytes;
   profile.overheadBytes = memory.usedBytes - std::min(memory.usedBytes, arena);
+  if (options.known) {
+    MeasuredLink &rates = profile.link;
+    if (rates.toHostUnderCompute == 0 || rates.toDeviceUnderCompute == 0) {
+      // This plan's kernels are too short to tell; an earlier one's did.
+      rates.toHostUnderCompute = options.known->link.toHostUnderCompute;
+      rates.toDeviceUnderCompute = options.known->link.toDeviceUnderCompute;
+    }
+    // Kernels that are kept have not run, so their code is not loaded.
+    profile.overheadBytes =
+        std::max(profile.overheadBytes, options.known->overheadBytes);
+  }
   return profile;
 }
 

@@ -22,7 +22,7 @@ namespace vdnn::rt {
 struct MeasuredKernel {
   KernelCandidate candidate;
   int64_t timeNs = 0; ///< median
-  double spread = 0;  ///< (slowest - fastest) / median of the rounds
+  double spread = 0;  ///< (slowest - fastest) / median of the rounds; not kept
 };
 
 /// Bytes per second of each direction alone; what share of it is left while
@@ -30,6 +30,8 @@ struct MeasuredKernel {
 struct MeasuredLink {
   double toHost = 0, toDevice = 0, duplexFactor = 1;
   int64_t latencyNs = 0;
+  /// Of each direction while kernels run; 0: not known.
+  double toHostUnderCompute = 0, toDeviceUnderCompute = 0;
 };
 
 struct Profile {
@@ -48,7 +50,11 @@ struct ProfileOptions {
   unsigned rounds = 5;
   /// Candidates that need a larger workspace are left out.
   uint64_t maxWorkspaceBytes = uint64_t{16} << 30;
-  /// Called after each kernel: how many of how many, and its signature.
+  /// An earlier profile of this device, whose kernels are kept as they are; may
+  /// be null.
+  const Profile *known = nullptr;
+  /// Called after each kernel that is measured: how many of how many, and its
+  /// signature.
   std::function<void(size_t done, size_t all, const std::string &signature)>
       progress;
   /// Called for a candidate that the device refuses or fails on.
@@ -58,13 +64,18 @@ struct ProfileOptions {
 };
 
 /// Measures the launches of a plan on the plugin's first device, which nothing
-/// else should use meanwhile. An error where a kernel has no way at all to run.
+/// else should use meanwhile. An error where a kernel has no way at all to run,
+/// or where the known profile is another device's.
 Result<Profile> measureProfile(const schedule::ScheduleT &plan,
                                const Plugin &plugin,
                                const ProfileOptions &options);
 
 /// As a device file (docs/cost-model.md). `name`: for people.
 std::string toJson(const Profile &profile, const std::string &name);
+
+/// What an update keeps of what `toJson` wrote: the kernels, the overhead, and
+/// the link's rates under compute.
+Result<Profile> parseProfile(const std::string &text);
 
 } // namespace vdnn::rt
 

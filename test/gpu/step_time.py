@@ -20,6 +20,17 @@ import tools  # noqa: E402
 PEERS = ("eager", "save_on_cpu", "compile_graphs", "compile")
 
 
+def is_compared(entry, peer):
+    """Whether a peer says something about a plan. In fp32 there is nothing to gain from compiling."""
+    if peer.startswith("compile") and entry["precision"] == "fp32":
+        return False
+    return (peer == "save_on_cpu") != (entry["policy"] == "none")
+
+
+def layout_of(entry):
+    return "contiguous" if entry["precision"] == "fp32" else "channels_last"
+
+
 class Peers:
     """PyTorch's steps, each measured once in a process of its own."""
 
@@ -31,9 +42,9 @@ class Peers:
 
     def measure(self, entry, peer):
         """The measured step, or None where it says nothing about the plan, there was no time, or PyTorch failed."""
-        if (peer == "save_on_cpu") == (entry["policy"] == "none") or (peer.startswith("compile") and entry["precision"] == "fp32"):
+        if not is_compared(entry, peer):
             return None
-        layouts = ("channels_last", "contiguous") if entry["precision"] == "fp32" else ("channels_last",)
+        layouts = ("channels_last", "contiguous") if peer == "eager" and entry["precision"] == "fp32" else (layout_of(entry),)
         found = [result for layout in layouts if (result := self.one(entry, peer, layout))]
         return min(found, key=lambda result: result["median_ms"], default=None)
 
@@ -43,16 +54,30 @@ class Peers:
             self.results[key] = self.run(*key)
         return self.results[key]
 
+    def command(self, network, batch, precision, peer, layout, steps, warm_up):
+        return [sys.executable, str(tools.ROOT / "bench" / "torch_peer.py"), "--network", network, "--batch", str(batch), "--precision", precision,
+                "--peer", peer, "--layout", layout, "--steps", str(steps), "--warm-up", str(warm_up), "--device", self.options.device]
+
+    def compile(self, entries, peer):
+        """Fills PyTorch's cache of compiled code, all networks side by side: that takes minutes, one after the other."""
+        wanted = {(entry["network"], entry["batch"], entry["precision"], peer, layout_of(entry)) for entry in entries if is_compared(entry, peer)}
+        processes = [subprocess.Popen(self.command(*key, 1, 1), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for key in sorted(wanted)]
+        for process in processes:
+            try:
+                process.wait(max(1, self.deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+
     def run(self, network, batch, precision, peer, layout):
         what = f"{network}, batch {batch}, {precision}, {peer}, {layout}"
         left = self.deadline - time.monotonic()
         if left <= 0:
             self.notes.append(f"{what}: no time left (--seconds)")
             return None
-        command = [sys.executable, str(tools.ROOT / "bench" / "torch_peer.py"), "--network", network, "--batch", str(batch), "--precision",
-                   precision, "--peer", peer, "--layout", layout, "--steps", str(self.options.peer_steps), "--device", self.options.device]
+        # A step of save_on_cpu takes seconds.
+        steps = (max(3, self.options.peer_steps // 4), 2) if peer == "save_on_cpu" else (self.options.peer_steps, 5)
         try:
-            result = subprocess.run(command, capture_output=True, text=True, timeout=left)
+            result = subprocess.run(self.command(network, batch, precision, peer, layout, *steps), capture_output=True, text=True, timeout=left)
         except subprocess.TimeoutExpired:
             self.notes.append(f"{what}: stopped, no time left (--seconds)")
             return None
@@ -137,6 +162,8 @@ def main():
         write()
     # Peer by peer, so that what takes long to compile is what is left out.
     for peer in options.peers:
+        if peer.startswith("compile"):
+            peers.compile(rows, peer)
         for row in rows:
             row[peer] = peers.measure(row, peer)
             write()

@@ -5,6 +5,7 @@
 #include "runtime/profile/Profile.h"
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Format.h"
+#include "runtime/support/MappedFile.h"
 #include "runtime/support/Progress.h"
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,9 @@ static constexpr const char *kExamples = R"(Examples:
     vdnn-opt resnet50.onnx --batch=256 --loss=cross_entropy --device=cuda -o plan.vdnn
     vdnn-profile plan.vdnn -o h200.json
 
+  Add what another plan needs, and measure nothing twice:
+    vdnn-profile vgg16.vdnn --update h200.json -o h200.json
+
 Nothing else should use the GPU meanwhile. A profile is good for the GPU, cuDNN and cuBLAS it was made with.)";
 
 namespace {
@@ -33,6 +37,7 @@ namespace {
 struct ProfileCommand {
   std::string input;
   std::string output;
+  std::string update;
   std::vector<std::string> planOptions;
   rt::ProfileOptions options;
 };
@@ -53,6 +58,36 @@ static rt::Result<schedule::ScheduleT> readPlan(const ProfileCommand &command) {
   return tool::compilePlan(command.input, options);
 }
 
+static rt::Result<rt::Profile> readProfile(const std::string &path) {
+  rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
+  if (!file) {
+    return file.error();
+  }
+  std::span<const std::byte> bytes = file->bytes();
+  rt::Result<rt::Profile> profile = rt::parseProfile(
+      std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+  if (!profile) {
+    return rt::Error{"cannot update '" + path + "': " + profile.message() +
+                     "; measure everything, without --update"};
+  }
+  return profile;
+}
+
+static void printLink(const rt::MeasuredLink &link) {
+  std::printf(
+      "link: %.1f GB/s to the host, %.1f GB/s to the device, %.0f %% of "
+      "it while both run\n",
+      link.toHost / 1e9, link.toDevice / 1e9, link.duplexFactor * 100);
+  if (link.toHostUnderCompute > 0 && link.toDeviceUnderCompute > 0) {
+    std::printf("link while kernels run: %.1f GB/s to the host, %.1f GB/s to "
+                "the device\n",
+                link.toHostUnderCompute / 1e9, link.toDeviceUnderCompute / 1e9);
+  } else {
+    std::printf("link while kernels run: not measured, no kernel takes long "
+                "enough\n");
+  }
+}
+
 static void printSlowest(const rt::Profile &profile) {
   std::vector<std::pair<int64_t, std::string>> best;
   double spread = 0;
@@ -68,16 +103,21 @@ static void printSlowest(const rt::Profile &profile) {
                 best[i].second.c_str());
   }
   std::printf("largest spread of the fastest ways: %.1f %%\n", spread * 100);
-  std::printf(
-      "link: %.1f GB/s to the host, %.1f GB/s to the device, %.0f %% of "
-      "it while both run\n",
-      profile.link.toHost / 1e9, profile.link.toDevice / 1e9,
-      profile.link.duplexFactor * 100);
+  printLink(profile.link);
   std::printf("memory beside the arena: %s\n",
               rt::formatBytes(profile.overheadBytes).c_str());
 }
 
 static rt::Status run(ProfileCommand &command) {
+  rt::Profile known;
+  if (!command.update.empty()) {
+    rt::Result<rt::Profile> profile = readProfile(command.update);
+    if (!profile) {
+      return profile.status();
+    }
+    known = std::move(*profile);
+    command.options.known = &known;
+  }
   rt::Result<schedule::ScheduleT> plan = readPlan(command);
   if (!plan) {
     return plan.status();
@@ -125,6 +165,11 @@ int main(int argc, char **argv) {
       ->check(CLI::ExistingFile);
   app.add_option("-o,--output", command.output, "the profile (.json)")
       ->required();
+  app.add_option("--update", command.update,
+                 "an earlier profile of this GPU: what it holds is kept, only "
+                 "other kernels are measured, and the link; -o may name the "
+                 "same file")
+      ->check(CLI::ExistingFile);
   app.add_option("--plan-option", command.planOptions,
                  "an option of vdnn-opt for a model; may be repeated")
       ->allow_extra_args(false);

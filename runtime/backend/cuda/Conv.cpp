@@ -1,22 +1,18 @@
 //===- Conv.cpp - convolution and its gradients by cuDNN ------------------===//
 //
 // Algorithms are cuDNN's engines with their knobs ("cudnn:e12,k2=3,k7=0"), all
-// deterministic. With f32 tensors an engine on tensor cores multiplies in tf32:
-// reduced precision. Bias and ReLU are computed by the code that computes the
-// convolution (there the bias is rounded to bf16 where the tensors are), or,
-// since not every engine can, by a kernel of ours behind it
-// ("cudnn:e12,k2=3+bias"). The gradient of a bias is a sum of our own.
+// deterministic, and what our own kernels do beside them ("+pad", "+bias").
+// With f32 tensors an engine on tensor cores multiplies in tf32: reduced
+// precision. Bias and ReLU are computed by the code that computes the
+// convolution (the bias is rounded to bf16 where the tensors are), if not by
+// ours. The gradient of a bias is a sum of our own.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/backend/common/ConvShape.h"
-#include "runtime/backend/cuda/Cudnn.h"
+#include "runtime/backend/cuda/ConvGraph.h"
 #include "runtime/backend/cuda/Factories.h"
-#include "runtime/backend/cuda/kernels/Bias.h"
-#include "runtime/backend/cuda/kernels/ColumnSum.h"
-#include "runtime/backend/cuda/kernels/RoundBias.h"
 
-#include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -24,213 +20,7 @@ namespace vdnn::rt::cuda {
 
 using cudnn::EngineChoice;
 using cudnn::EngineConfig;
-using cudnn::Node;
 using schedule::ElementType;
-using schedule::Layout;
-using schedule::TypeT;
-
-namespace {
-
-/// Who computes bias and ReLU of a forward convolution.
-enum class Epilogue { Cudnn, Own };
-
-/// Marks `Epilogue::Own` in an algorithm's text.
-constexpr std::string_view kOwnEpilogue = "+bias";
-
-/// A convolution kernel as a graph.
-struct ConvGraph {
-  cudnn::Graph graph;
-  /// The tensors of the command's first reads, then of its first result.
-  std::vector<Node> nodes;
-  ElementType element;
-  std::string direction;   ///< the kind of the kernel
-  bool asymmetric = false; ///< different padding at both ends
-  /// Bytes of the workspace behind cuDNN's, for our own part of the work: the
-  /// bias, rounded to bf16, or partial sums of its gradient.
-  uint64_t ownBytes = 0;
-  bool roundsBias = false;
-  /// Our part behind cuDNN's, if any.
-  std::function<cudaError_t(const Operands &, void *own)> after = {};
-};
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Graphs
-//===----------------------------------------------------------------------===//
-
-static cudnnDataType_t toCudnn(ElementType element) {
-  return element == ElementType::BF16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
-}
-
-/// All three tensors f32 or bf16, the bias (or its gradient) like them or f32.
-static Status expectElements(const ConvTypes &types) {
-  ElementType element = types.x->element == ElementType::BF16
-                            ? ElementType::BF16
-                            : ElementType::F32;
-  VDNN_TRY(expectElement(*types.x, element, "x"));
-  VDNN_TRY(expectElement(*types.w, element, "w"));
-  VDNN_TRY(expectElement(*types.y, element, "y"));
-  if (types.bias && types.bias->element != element) {
-    VDNN_TRY(expectElement(*types.bias, ElementType::F32, "bias"));
-  }
-  return {};
-}
-
-/// Queues the gradient of the bias.
-template <typename T, typename Bias>
-static cudaError_t sumBias(const ColumnSum &plan, const Operands &operands,
-                           void *own) {
-  return launchColumnSum(plan, operands.read<T>(1), static_cast<float *>(own),
-                         operands.write<Bias>(1), operands.stream);
-}
-
-/// Elements of a channel of one image.
-static int64_t countPixels(const TypeT &type) {
-  return countElements(type.shape) / (type.shape[0] * type.shape[1]);
-}
-
-/// Gradient of bias `bias`: the sums over all but the channels of `dy`.
-static void describeBiasSum(ConvGraph &conv, const TypeT &bias,
-                            const TypeT &dy) {
-  int64_t batch = dy.shape[0], channels = dy.shape[1], pixels = countPixels(dy);
-  bool isBf16 = dy.element == ElementType::BF16;
-  int bytes = isBf16 ? 2 : 4;
-  ColumnSum plan = dy.layout == Layout::ChannelsLast
-                       ? ColumnSum::plan(batch * pixels, channels, bytes)
-                       : ColumnSum::planPlanes(batch, channels, pixels, bytes);
-  conv.ownBytes = plan.workspaceBytes();
-  auto *sum = !isBf16 ? sumBias<float, float>
-              : bias.element == ElementType::BF16
-                  ? sumBias<__nv_bfloat16, __nv_bfloat16>
-                  : sumBias<__nv_bfloat16, float>;
-  conv.after = [plan, sum](const Operands &operands, void *own) {
-    return sum(plan, operands, own);
-  };
-}
-
-/// Adds the bias, and computes the ReLU, in place of the convolution's result.
-static void describeOwnEpilogue(ConvGraph &conv, const TypeT &y, bool relu) {
-  BiasShape shape{y.shape[0], y.shape[1], countPixels(y),
-                  y.layout == Layout::ChannelsLast};
-  conv.after = [=](const Operands &operands, void *) {
-    return launchAddBias(shape, operands.write<float>(0),
-                         operands.read<float>(2), relu, operands.stream);
-  };
-}
-
-/// cuDNN knows no convolutions over one dimension: they are images of height 1.
-static void addHeight(std::vector<int64_t> &list, int64_t value) {
-  list.insert(list.begin(), value);
-}
-
-/// Type of an activation or filter with at least two spatial dimensions.
-static TypeT toImage(TypeT type) {
-  if (type.shape.size() == 3) {
-    type.shape.insert(type.shape.begin() + 2, 1);
-  }
-  return type;
-}
-
-/// The forward graph; bias and ReLU are in it if cuDNN computes them.
-static void describeForward(ConvGraph &conv,
-                            const cudnn::Convolution &convolution, Node x,
-                            Node w, Node y, const TypeT &yType,
-                            const TypeT *biasType, bool relu) {
-  cudnn::Graph &graph = conv.graph;
-  std::vector<int64_t> shape = yType.shape, strides = memoryStrides(yType);
-  auto between = [&] {
-    return graph.virtualTensor(CUDNN_DATA_FLOAT, shape, strides);
-  };
-  conv.nodes = {x, w};
-  if (!biasType && !relu) {
-    graph.convolution(convolution, x, w, y);
-  } else {
-    Node sum = between();
-    graph.convolution(convolution, x, w, sum);
-    if (biasType) {
-      int64_t channels = biasType->shape[0];
-      std::vector<int64_t> biasShape(shape.size(), 1),
-          biasStrides(shape.size(), channels);
-      biasShape[1] = channels;
-      biasStrides[1] = 1;
-      // cuDNN adds a bias of the tensors' own type alone.
-      Node bias = graph.tensor(toCudnn(conv.element), biasShape, biasStrides);
-      if (biasType->element != conv.element) {
-        conv.roundsBias = true;
-        conv.ownBytes = channels * sizeof(__nv_bfloat16);
-      }
-      Node biased = relu ? between() : y;
-      graph.pointwise(CUDNN_POINTWISE_ADD, sum, bias, biased);
-      conv.nodes.push_back(bias);
-      sum = biased;
-    }
-    if (relu) {
-      graph.relu(sum, y);
-    }
-  }
-  conv.nodes.push_back(y);
-}
-
-static Result<ConvGraph> describe(const Request &request, Epilogue epilogue) {
-  const std::string &kind = request.kernel.kind;
-  Result<ConvTypes> types = ConvTypes::of(kind, request.types);
-  VDNN_TRY(types.status());
-  VDNN_TRY(expectElements(*types));
-  Result<ConvShape> shape = ConvShape::parse(request.kernel, *types->x,
-                                             *types->w, *types->y, types->bias);
-  VDNN_TRY(shape.status());
-  cudnn::Convolution convolution{shape->strides, shape->dilations,
-                                 shape->padsBegin, shape->padsEnd};
-  if (convolution.strides.size() == 1) {
-    addHeight(convolution.strides, 1);
-    addHeight(convolution.dilations, 1);
-    addHeight(convolution.padsBegin, 0);
-    addHeight(convolution.padsEnd, 0);
-  }
-
-  ConvGraph result;
-  result.element = types->x->element;
-  result.direction = kind;
-  result.asymmetric = shape->padsBegin != shape->padsEnd;
-  cudnn::Graph &graph = result.graph;
-  cudnnDataType_t element = toCudnn(result.element);
-  TypeT yType = toImage(*types->y);
-  auto tensor = [&](const TypeT &type) {
-    TypeT image = toImage(type);
-    return graph.tensor(element, image.shape, memoryStrides(image));
-  };
-  Node x = tensor(*types->x), w = tensor(*types->w), y = tensor(*types->y);
-  if (kind == "conv") {
-    bool relu = schedule::getInt(request.kernel, "relu") != 0;
-    if (epilogue == Epilogue::Cudnn) {
-      describeForward(result, convolution, x, w, y, yType, types->bias, relu);
-      return result;
-    }
-    if (!types->bias || result.element != ElementType::F32) {
-      return Error{"algorithm '..." + std::string(kOwnEpilogue) +
-                   "' needs tensors of f32 and a bias"};
-    }
-    describeForward(result, convolution, x, w, y, yType, nullptr, false);
-    describeOwnEpilogue(result, *types->y, relu);
-    return result;
-  }
-  if (epilogue == Epilogue::Own) {
-    return Error{"algorithm '..." + std::string(kOwnEpilogue) +
-                 "' is one of forward convolutions"};
-  }
-  if (kind == "conv_backward_data") {
-    graph.convolutionBackwardData(convolution, y, w, x);
-    result.nodes = {y, w, x};
-    return result;
-  }
-  graph.convolutionBackwardFilter(convolution, x, y, w);
-  result.nodes = {x, y, w};
-  if (types->bias) {
-    describeBiasSum(result, *types->bias, *types->y);
-  }
-  return result;
-}
 
 //===----------------------------------------------------------------------===//
 // Algorithms
@@ -260,15 +50,19 @@ static bool isTransform(const EngineConfig &config) {
          config.has(CUDNN_NUMERICAL_NOTE_WINOGRAD);
 }
 
-/// What cuDNN 9.19 computes wrong. Where the padding at the end differs from
-/// that at the beginning: gradients of filters on engine 1, and gradients of
-/// inputs by FFT. With bf16, sums that are kept in bf16 between parts of them.
+/// What cuDNN 9.19 computes wrong. With bf16, sums that are kept in bf16
+/// between parts of them, as engine 47 does for gradients of filters and does
+/// not say. Where the padding at the end differs from that at the beginning:
+/// gradients of filters on engine 1, and gradients of inputs by FFT.
 static bool isWrong(const EngineConfig &config, const ConvGraph &conv) {
-  bool firstEngine =
-      conv.direction == "conv_backward_filter" && config.choice.engine == 1;
-  return (conv.asymmetric && (firstEngine || isTransform(config))) ||
-         (conv.element == ElementType::BF16 &&
-          config.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
+  bool isFilter = conv.direction == "conv_backward_filter";
+  int64_t engine = config.choice.engine;
+  bool sumsInBf16 =
+      conv.element == ElementType::BF16 &&
+      ((isFilter && engine == 47) ||
+       config.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
+  return sumsInBf16 || (conv.asymmetric &&
+                        ((isFilter && engine == 1) || isTransform(config)));
 }
 
 static bool isDeterministic(const EngineConfig &config) {
@@ -372,12 +166,8 @@ static uint64_t getWorkspaceBytes(uint64_t ownBytes, uint64_t cudnnBytes) {
 
 Result<Kernel> createConv(const Request &request) {
   std::string algorithm = request.kernel.algorithm;
-  Epilogue epilogue = Epilogue::Cudnn;
-  if (algorithm.ends_with(kOwnEpilogue)) {
-    epilogue = Epilogue::Own;
-    algorithm.resize(algorithm.size() - kOwnEpilogue.size());
-  }
-  Result<ConvGraph> conv = describe(request, epilogue);
+  ConvVariant variant = ConvVariant::take(algorithm);
+  Result<ConvGraph> conv = ConvGraph::describe(request, variant);
   VDNN_TRY(conv.status());
   Result<EngineConfig> config = choose(*conv, request.device, algorithm);
   VDNN_TRY(config.status());
@@ -395,44 +185,37 @@ Result<Kernel> createConv(const Request &request) {
     return getWorkspaceBytes(ownBytes, (*plan)->workspaceBytes());
   };
   kernel.run = [plan, nodes = std::move(conv->nodes),
-                channels = conv->ownBytes / sizeof(__nv_bfloat16),
-                roundsBias = conv->roundsBias, after = std::move(conv->after)](
+                before = std::move(conv->before),
+                behind = std::move(conv->behind)](
                    Context &context, const Operands &operands) -> Status {
-    void *own = static_cast<std::byte *>(operands.workspace) +
-                getOwnOffset((*plan)->workspaceBytes());
+    std::byte *own = static_cast<std::byte *>(operands.workspace) +
+                     getOwnOffset((*plan)->workspaceBytes());
     auto reads = operands.reads.first(nodes.size() - 1);
     std::vector<void *> pointers(reads.begin(), reads.end());
     pointers.push_back(operands.writes[0]);
-    if (roundsBias) {
-      VDNN_CUDA(launchRoundBias(
-          operands.read<float>(2), static_cast<__nv_bfloat16 *>(own),
-          static_cast<int64_t>(channels), operands.stream));
-      pointers[2] = own;
+    for (const ConvGraph::Step &step : before) {
+      VDNN_CUDA(step(operands, own, pointers));
     }
     VDNN_TRY((*plan)->execute(context.cudnn, operands.stream, nodes, pointers,
                               operands.workspace));
-    if (after) {
-      VDNN_CUDA(after(operands, own));
+    for (const ConvGraph::Step &step : behind) {
+      VDNN_CUDA(step(operands, own, pointers));
     }
     return {};
   };
   return kernel;
 }
 
-/// Appends the algorithms for one of the ways to compute the epilogue.
-static Status addCandidates(const Request &request, Epilogue epilogue,
+/// Appends the algorithms for one of the ways to compute a kernel.
+static Status addCandidates(const Request &request, ConvVariant variant,
                             std::vector<KernelCandidate> &candidates) {
-  Result<ConvGraph> conv = describe(request, epilogue);
+  Result<ConvGraph> conv = ConvGraph::describe(request, variant);
   VDNN_TRY(conv.status());
   auto configs = getConfigs(*conv, request.device);
   VDNN_TRY(configs.status());
   for (const EngineConfig &config : *configs) {
-    std::string algorithm = config.choice.toString();
-    if (epilogue == Epilogue::Own) {
-      algorithm += kOwnEpilogue;
-    }
     candidates.push_back(
-        {std::move(algorithm),
+        {config.choice.toString() + variant.suffix(),
          getWorkspaceBytes(conv->ownBytes, boundWorkspace(config)),
          isReducedPrecision(config, conv->element)});
   }
@@ -441,19 +224,15 @@ static Status addCandidates(const Request &request, Epilogue epilogue,
 
 Result<std::vector<KernelCandidate>> queryConv(const Request &request) {
   std::vector<KernelCandidate> candidates;
-  Status fused = addCandidates(request, Epilogue::Cudnn, candidates);
-  // The better guess first: behind a convolution bias and ReLU cost a pass over
-  // its result.
-  bool mayDivide = request.kernel.kind == "conv" &&
-                   request.types.reads.size() == 3 &&
-                   request.types.reads[0]->element == ElementType::F32;
-  if (mayDivide) {
-    Status own = addCandidates(request, Epilogue::Own, candidates);
-    if (!fused && own) {
-      fused = {};
-    }
+  Status first;
+  for (ConvVariant variant : ConvGraph::variants(request)) {
+    Status status = addCandidates(request, variant, candidates);
+    first = first ? status : first;
   }
-  VDNN_TRY(fused);
+  // One way is enough.
+  if (candidates.empty()) {
+    return first.error();
+  }
   return candidates;
 }
 

@@ -91,13 +91,18 @@ Launch makeLaunch(const char *kind, const Case &c) {
   return launch;
 }
 
-/// The first algorithm of each engine: what follows a comma is its tiling.
-/// Tensor cores have dozens, and some are compiled when they are prepared.
+/// The first algorithm of each engine with the same work of our own behind a
+/// "+": what follows a comma is its tiling. Tensor cores have dozens, and some
+/// are compiled when they are prepared.
 std::vector<std::string> enginesOf(const std::vector<std::string> &algorithms) {
   std::set<std::string> known;
   std::vector<std::string> first;
   for (const std::string &algorithm : algorithms) {
-    if (known.insert(algorithm.substr(0, algorithm.find(','))).second) {
+    size_t own = std::min(algorithm.find('+'), algorithm.size());
+    if (known
+            .insert(algorithm.substr(0, algorithm.find_first_of(",+")) +
+                    algorithm.substr(own))
+            .second) {
       first.push_back(algorithm);
     }
   }

@@ -54,8 +54,16 @@ TEST(DeviceFile, SaysWhatIsWrong) {
             "missing key 'launch_ns'");
   EXPECT_EQ(errorOf(replace(titanx(), "\"duplex_factor\"", "\"duplex\"")),
             "unknown key 'link.duplex', expected one of "
-            "'device_to_host_bytes_per_second', 'duplex_factor', "
-            "'host_to_device_bytes_per_second', 'latency_ns'");
+            "'device_to_host_bytes_per_second', "
+            "'device_to_host_under_compute_bytes_per_second', "
+            "'duplex_factor', 'host_to_device_bytes_per_second', "
+            "'host_to_device_under_compute_bytes_per_second', 'latency_ns'");
+  EXPECT_EQ(
+      errorOf(replace(titanx(), "\"duplex_factor\"",
+                      "\"device_to_host_under_compute_bytes_per_second\": 0, "
+                      "\"duplex_factor\"")),
+      "'link.device_to_host_under_compute_bytes_per_second' must be a "
+      "number from 1e+06 to 1e+18, found 0");
   EXPECT_EQ(
       errorOf(replace(titanx(), "7.0e12", "0")),
       "'flops_per_second.f32' must be a number from 1e+06 to 1e+18, found 0");

@@ -84,6 +84,16 @@ TEST(MeasuredCosts, ProfilesAreDeviceFiles) {
   EXPECT_FALSE(ways[1].reducedPrecision);
 }
 
+TEST(MeasuredCosts, CopiesOfAPlanRunBesideKernels) {
+  rt::Profile profile = makeProfile("cudnn 9");
+  profile.link.toHostUnderCompute = 9e9;
+  profile.link.toDeviceUnderCompute = 18e9;
+  rt::Result<DeviceFile> file = parseDeviceFile(toJson(profile, "my GPU"));
+  ASSERT_TRUE(file.ok()) << file.message();
+  EXPECT_EQ(file->link.deviceToHostBytesPerSecond, 9e9);
+  EXPECT_EQ(file->link.hostToDeviceBytesPerSecond, 18e9);
+}
+
 TEST(MeasuredCosts, BadKernelsAreErrorsThatNameTheKey) {
   const std::string good =
       R"({"algorithm": "a", "workspace_bytes": 1, "ns": 2})";

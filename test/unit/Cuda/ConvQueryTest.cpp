@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/backend/cuda/Cudnn.h"
+#include "runtime/backend/cuda/ConvGraph.h"
 #include "runtime/backend/cuda/Factories.h"
 
 #include <algorithm>
@@ -142,9 +142,11 @@ TEST_P(ConvQueryTest, Candidates) {
       Result<Kernel> kernel = launch.create(candidate.algorithm);
       ASSERT_TRUE(kernel.ok()) << kernel.message();
       EXPECT_EQ(kernel->workspaceBytes, candidate.workspaceBytes);
-      auto choice = cudnn::EngineChoice::parse(candidate.algorithm);
+      std::string engine = candidate.algorithm;
+      std::string suffix = ConvVariant::take(engine).suffix();
+      auto choice = cudnn::EngineChoice::parse(engine);
       ASSERT_TRUE(choice.ok()) << choice.message();
-      EXPECT_EQ(choice->toString(), candidate.algorithm);
+      EXPECT_EQ(choice->toString() + suffix, candidate.algorithm);
     }
     ASSERT_TRUE(first) << "nothing in full precision";
     Result<Kernel> kernel = launch.create("");
@@ -185,6 +187,31 @@ TEST(ConvQuery, BiasesOfTwoTypes) {
     EXPECT_NE(candidates.message().find("element type 'F32' of 'bias'"),
               std::string::npos)
         << candidates.message();
+  }
+}
+
+TEST(ConvQuery, OwnWorkBesideEngines) {
+  auto offers = [](Launch &launch, const std::string &suffix) {
+    auto candidates = launch.query();
+    return candidates.ok() &&
+           std::any_of(candidates->begin(), candidates->end(),
+                       [&](auto &c) { return c.algorithm.ends_with(suffix); });
+  };
+  const Conv &stem = kConvs[0], &wide = kConvs[2];
+  for (ElementType element : {ElementType::F32, ElementType::BF16}) {
+    for (const char *kind : {"conv", "conv_backward_filter"}) {
+      Launch image(kind, stem, element, false), other(kind, wide, element);
+      EXPECT_TRUE(offers(image, "+pad"));
+      EXPECT_FALSE(offers(other, "+pad"));
+      auto refused = other.create("cudnn:e28+pad");
+      ASSERT_FALSE(refused.ok());
+      EXPECT_NE(refused.message().find("needs an image and a filter of few"),
+                std::string::npos);
+    }
+    Launch biased("conv", wide, element, true);
+    EXPECT_EQ(offers(biased, "+bias"), element == ElementType::F32);
+    Launch plain("conv", wide, element, false);
+    EXPECT_FALSE(plain.create("cudnn:e28+bias").ok());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 using namespace vdnn;
@@ -19,11 +20,15 @@ struct Log {
   std::vector<std::string> prepared;
   std::map<std::string, int> launches; ///< by algorithm
   bool failsAll = false;
+  uint64_t usedBytes = 12345;      ///< beside the arena
+  int64_t hostNsPerLaunch = 0;     ///< what the host takes to queue one
+  int64_t speedUpBesideCopies = 1; ///< of launches that follow a copy
 };
 
 /// Launches take the time that their algorithm is named after, in ns; the first
 /// one 1 ms more, for loading code. Copies take 1000 ns and 1 ns for 10 bytes,
-/// to the device 1 ns for 20; twice that while both directions run.
+/// to the device 1 ns for 20; twice that while both directions run, and a
+/// quarter more while kernels run. All begin when `measure` does.
 class ClockDevice final : public Device {
 public:
   explicit ClockDevice(Log &log) : log(log) {}
@@ -60,22 +65,31 @@ public:
     for (uint64_t offset : arguments.reads) {
       EXPECT_EQ(offset % 256, 0u);
     }
-    EXPECT_LE(arguments.workspace + allowed, log.deviceBytes);
+    kernelEnd = std::max(kernelEnd, arguments.workspace + allowed);
+    EXPECT_LE(kernelEnd, log.deviceBytes);
     ++log.launches[algorithm];
-    times[stream] += std::stoll(algorithm) + (cold ? 1'000'000 : 0);
+    bool besideCopies = times.contains(1) || times.contains(2);
+    times[stream] +=
+        std::stoll(algorithm) / (besideCopies ? log.speedUpBesideCopies : 1) +
+        (cold ? 1'000'000 : 0);
     cold = false;
+    hostNs += log.hostNsPerLaunch;
+    callBack(hostNs);
     return {};
   }
 
-  Status copyToHost(uint32_t stream, uint64_t, uint64_t,
+  Status copyToHost(uint32_t stream, uint64_t, uint64_t offset,
                     uint64_t bytes) override {
+    EXPECT_GE(offset, kernelEnd) << "copies and kernels must not meet";
     times[stream] += 1000 + static_cast<int64_t>(bytes / 10);
     return {};
   }
-  Status copyToDevice(uint32_t stream, uint64_t, uint64_t offset,
+  Status copyToDevice(uint32_t stream, uint64_t deviceOffset, uint64_t offset,
                       uint64_t bytes) override {
     EXPECT_GE(offset, bytes) << "the directions must not meet";
-    bool both = !times.empty();
+    EXPECT_GE(deviceOffset, kernelEnd + bytes);
+    EXPECT_LE(deviceOffset + bytes, log.deviceBytes);
+    bool both = times.contains(1);
     times[stream] += 1000 + static_cast<int64_t>(bytes / (both ? 10 : 20));
     return {};
   }
@@ -83,16 +97,27 @@ public:
   Result<int64_t> measure(uint32_t stream,
                           const std::function<Status()> &submit) override {
     times.clear();
+    waits.clear();
+    hostNs = 0;
     Status status = submit();
-    return status ? Result<int64_t>(times[stream]) : status.error();
+    callBack(INT64_MAX);
+    // The end is queued by the host too.
+    return status ? Result<int64_t>(std::max(hostNs, end(stream)))
+                  : status.error();
   }
 
   DeviceMemory memory() const override {
-    return {8 * kGiB, log.deviceBytes + 12345};
+    return {8 * kGiB, log.deviceBytes + log.usedBytes};
   }
 
-  Status record(uint32_t, uint32_t) override { return {}; }
-  Status wait(uint32_t, uint32_t) override { return {}; }
+  Status record(uint32_t stream, uint32_t event) override {
+    events[event] = stream;
+    return {};
+  }
+  Status wait(uint32_t stream, uint32_t event) override {
+    waits[stream] = events.at(event);
+    return {};
+  }
   Status synchronize() override { return {}; }
   Status upload(uint64_t offset, std::span<const std::byte> bytes) override {
     EXPECT_LE(offset + bytes.size(), log.deviceBytes);
@@ -108,14 +133,41 @@ public:
     return {};
   }
   Status delay(uint32_t, uint64_t) override { return {}; }
-  Status callback(uint32_t, std::function<void()>) override { return {}; }
+  Status callback(uint32_t stream, std::function<void()> function) override {
+    auto found = waits.find(stream);
+    callbacks.emplace_back(found == waits.end() ? stream : found->second,
+                           std::move(function));
+    return {};
+  }
 
 private:
+  /// When a stream has done all that is queued there.
+  int64_t end(uint32_t stream) {
+    int64_t compute = times[0], own = times[stream];
+    return stream == 0 ? compute : own + std::min(own / 4, compute / 5);
+  }
+
+  /// Calls the functions whose streams have ended by then, in that order.
+  void callBack(int64_t now) {
+    std::stable_sort(callbacks.begin(), callbacks.end(),
+                     [&](const auto &a, const auto &b) {
+                       return end(a.first) < end(b.first);
+                     });
+    while (!callbacks.empty() && end(callbacks.front().first) <= now) {
+      callbacks.front().second();
+      callbacks.erase(callbacks.begin());
+    }
+  }
+
   Log &log;
   std::string algorithm;
   uint64_t allowed = 0;
   bool cold = true;
+  uint64_t kernelEnd = 0; ///< in the arena, of all that were launched
+  int64_t hostNs = 0;
   std::map<uint32_t, int64_t> times; ///< of each stream, since `measure`
+  std::map<uint32_t, uint32_t> events, waits; ///< for which stream
+  std::vector<std::pair<uint32_t, std::function<void()>>> callbacks;
 };
 
 class ClockQuery final : public KernelQuery {
@@ -127,6 +179,14 @@ public:
     }
     if (kernel.kind == "sum") {
       return std::vector<KernelCandidate>{{.algorithm = "700"}};
+    }
+    if (kernel.kind == "long") {
+      return std::vector<KernelCandidate>{
+          {.algorithm = "3000000", .workspaceBytes = 8192}};
+    }
+    if (kernel.kind == "large") {
+      return std::vector<KernelCandidate>{
+          {.algorithm = "1", .workspaceBytes = 32 * kGiB}};
     }
     return std::vector<KernelCandidate>{
         {.algorithm = "5000"},
@@ -235,12 +295,173 @@ TEST(Profile, MeasuresTheLink) {
   EXPECT_NEAR(profile->link.duplexFactor, 0.5, 1e-3);
 }
 
+TEST(Profile, MeasuresTheLinkUnderTheSlowestKernel) {
+  Log log;
+  Result<Profile> profile =
+      measureProfile(makePlan({"long", "sum"}), ClockPlugin(log), {});
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_EQ(log.prepared.back(), "long 3000000");
+  EXPECT_NEAR(profile->link.toHost, 10e9, 1e6);
+  EXPECT_NEAR(profile->link.toDevice, 20e9, 2e6);
+  EXPECT_NEAR(profile->link.toHostUnderCompute, 8e9, 1e7);
+  EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e7);
+}
+
+TEST(Profile, RepeatsCopiesThatOutlastTheKernels) {
+  Log log;
+  log.speedUpBesideCopies = 4;
+  Result<Profile> profile =
+      measureProfile(makePlan({"long"}), ClockPlugin(log), {});
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_NEAR(profile->link.toHostUnderCompute, 8e9, 1e7);
+  EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e7);
+}
+
+TEST(Profile, LeavesOutTheLinkUnderWhatCannotCoverIt) {
+  auto expectNone = [](Log &log, const std::vector<std::string> &kinds) {
+    Result<Profile> profile =
+        measureProfile(makePlan(kinds), ClockPlugin(log), {});
+    ASSERT_TRUE(profile.ok()) << profile.message();
+    EXPECT_NEAR(profile->link.toHost, 10e9, 1e6);
+    EXPECT_EQ(profile->link.toHostUnderCompute, 0);
+    EXPECT_EQ(profile->link.toDeviceUnderCompute, 0);
+    EXPECT_EQ(toJson(*profile, "clock").find("under_compute"),
+              std::string::npos);
+  };
+  Log none, tooShort, lateHost, neverCovered;
+  expectNone(none, {});
+  expectNone(tooShort, {"sum"});
+  EXPECT_EQ(tooShort.prepared, std::vector<std::string>{"sum 700"});
+  lateHost.hostNsPerLaunch = 30'000'000; // The copies end before.
+  expectNone(lateHost, {"long"});
+  neverCovered.speedUpBesideCopies = 1000;
+  expectNone(neverCovered, {"long"});
+}
+
+TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
+  Log log;
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  Result<Profile> first =
+      measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
+  ASSERT_TRUE(first.ok()) << first.message();
+  const std::string add = "add: F32[4] -> F32[4]";
+  const std::string sum = "sum: F32[4] -> F32[4]";
+  Result<Profile> known = parseProfile(toJson(*first, "clock"));
+  ASSERT_TRUE(known.ok()) << known.message();
+  known->kernels[add][1].timeNs = 5001; // What no measurement gives.
+  known->kernels["other"] = known->kernels[add];
+
+  Log again;
+  again.usedBytes = 10; // Fewer kernels have run.
+  options.known = &*known;
+  std::vector<std::string> progress;
+  options.progress = [&](size_t done, size_t all, const std::string &text) {
+    progress.push_back(std::to_string(done) + "/" + std::to_string(all) + " " +
+                       text);
+  };
+  Result<Profile> profile = measureProfile(makePlan({"add", "sum", "long"}),
+                                           ClockPlugin(again), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_EQ(progress, std::vector<std::string>{"1/1 " + sum});
+  // The link is measured under a kernel that is kept.
+  EXPECT_EQ(again.prepared,
+            (std::vector<std::string>{"sum 700", "long 3000000"}));
+  EXPECT_NEAR(profile->link.toHostUnderCompute, 8e9, 1e7);
+  EXPECT_EQ(profile->kernels.size(), 4u);
+  EXPECT_EQ(profile->kernels.at(sum)[0].timeNs, 700);
+  for (const std::string &kept : {add, std::string("other")}) {
+    const std::vector<MeasuredKernel> &ways = profile->kernels.at(kept);
+    ASSERT_EQ(ways.size(), 3u);
+    EXPECT_EQ(ways[0].candidate.algorithm, "2000");
+    EXPECT_EQ(ways[0].candidate.workspaceBytes, 2048u);
+    EXPECT_TRUE(ways[0].candidate.reducedPrecision);
+    EXPECT_EQ(ways[1].timeNs, 5001);
+    EXPECT_FALSE(ways[1].candidate.reducedPrecision);
+  }
+  EXPECT_EQ(profile->overheadBytes, 12345u) << "of all kernels";
+}
+
+TEST(Profile, UpdateUnderShortKernelsKeepsTheLinkUnderCompute) {
+  Log log;
+  Result<Profile> first =
+      measureProfile(makePlan({"long"}), ClockPlugin(log), {});
+  ASSERT_TRUE(first.ok()) << first.message();
+  Result<Profile> known = parseProfile(toJson(*first, "clock"));
+  ASSERT_TRUE(known.ok()) << known.message();
+  ProfileOptions options;
+  options.known = &*known;
+  Result<Profile> profile =
+      measureProfile(makePlan({"sum"}), ClockPlugin(log), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_NEAR(profile->link.toHost, 10e9, 1e6);
+  EXPECT_NEAR(profile->link.toHostUnderCompute, 8e9, 1e7);
+  EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e7);
+}
+
+TEST(Profile, UpdateRefusesTheProfileOfAnotherDevice) {
+  Log log;
+  Result<Profile> known =
+      measureProfile(makePlan({"sum"}), ClockPlugin(log), {});
+  ASSERT_TRUE(known.ok()) << known.message();
+  ProfileOptions options;
+  options.known = &*known;
+  known->fingerprint = "clock 0";
+  Result<Profile> other =
+      measureProfile(makePlan({"sum"}), ClockPlugin(log), options);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.message(),
+            "the profile to update was made with 'clock 0' for 'clock', this "
+            "machine has 'clock 1' for 'clock'; measure everything, without "
+            "--update");
+  known->fingerprint = "clock 1";
+  known->kind = "cpu";
+  EXPECT_FALSE(
+      measureProfile(makePlan({"sum"}), ClockPlugin(log), options).ok());
+}
+
+TEST(Profile, OnlyProfilesCanBeUpdated) {
+  auto errorOf = [](const std::string &text) {
+    Result<Profile> profile = parseProfile(text);
+    return profile.ok() ? "no error" : profile.message();
+  };
+  auto withKernels = [&](const std::string &kernels) {
+    return errorOf(R"({"kind": "k", "fingerprint": "f", "overhead_bytes": 1,
+                       "link": {}, "kernels": )" +
+                   kernels + "}");
+  };
+  EXPECT_EQ(withKernels("{}"), "no error");
+  EXPECT_EQ(withKernels(R"({"a": [{"algorithm": "a", "workspace_bytes": 0,
+                                   "ns": 1}]})"),
+            "no error");
+  EXPECT_NE(withKernels(R"({"a": [{"algorithm": "a", "workspace_bytes": -1,
+                                   "ns": 1}]})")
+                .find("'workspace_bytes' must be a whole number from 0 to "
+                      "1e15, found -1"),
+            std::string::npos);
+  for (const char *kernels : {"[]", "3", R"({"a": []})", R"({"a": {}})",
+                              R"({"a": [7]})", R"({"a": [{"ns": 1}]})"}) {
+    EXPECT_NE(withKernels(kernels).find("not a profile"), std::string::npos)
+        << kernels;
+  }
+  for (const char *text : {"", "{", "[]", "{}", R"({"kind": 7})"}) {
+    EXPECT_NE(errorOf(text).find("not a profile"), std::string::npos) << text;
+  }
+}
+
 TEST(Profile, SaysWhatCannotRun) {
   Log log;
   Result<Profile> unknown =
       measureProfile(makePlan({"sum", "unknown"}), ClockPlugin(log), {});
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.message(), "there is no kernel 'unknown'");
+
+  Result<Profile> large =
+      measureProfile(makePlan({"large"}), ClockPlugin(log), {});
+  ASSERT_FALSE(large.ok());
+  EXPECT_EQ(large.message(),
+            "every way to run 'large: F32[4] -> F32[4]' needs more workspace "
+            "than may be measured; raise --max-workspace");
 
   log.failsAll = true;
   Result<Profile> refused =
