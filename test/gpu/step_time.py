@@ -2,7 +2,7 @@
 """Times the plans of make_plans.py's group time, and beside each PyTorch's step on the same GPU (bench/torch_peer.py). Prints a table.
 
 Bytes are those of the whole device in use after the last step, of whatever kind, so nothing else should run there. vdnn-run's step includes copying the
-images from the host and reading the loss; PyTorch's images lie on the device. In fp32 PyTorch's eager step is the faster of both layouts. Plans that keep
+images from the host and reading the loss; PyTorch's images lie on the device. Plans that keep
 everything on the device are compared with PyTorch's eager and compiled step, those that offload with save_on_cpu.
 Predicted is what the plan says of its own step, and the error is relative to what was measured. Wall is from the start of one step to that of the next.
 """
@@ -28,6 +28,7 @@ def is_compared(entry, peer):
 
 
 def layout_of(entry):
+    """The faster one; in fp32 cuDNN's search for algorithms takes minutes where channels are last."""
     return "contiguous" if entry["precision"] == "fp32" else "channels_last"
 
 
@@ -44,12 +45,7 @@ class Peers:
         """The measured step, or None where it says nothing about the plan, there was no time, or PyTorch failed."""
         if not is_compared(entry, peer):
             return None
-        layouts = ("channels_last", "contiguous") if peer == "eager" and entry["precision"] == "fp32" else (layout_of(entry),)
-        found = [result for layout in layouts if (result := self.one(entry, peer, layout))]
-        return min(found, key=lambda result: result["median_ms"], default=None)
-
-    def one(self, entry, peer, layout):
-        key = entry["network"], entry["batch"], entry["precision"], peer, layout
+        key = entry["network"], entry["batch"], entry["precision"], peer, layout_of(entry)
         if key not in self.results:
             self.results[key] = self.run(*key)
         return self.results[key]

@@ -295,8 +295,8 @@ std::vector<ConvVariant> ConvGraph::variants(const Request &request) {
 }
 
 uint64_t ConvGraph::reserve(uint64_t bytes) {
-  uint64_t offset = ownBytes;
-  ownBytes += (bytes + 255) / 256 * 256;
+  uint64_t offset = (ownBytes + 255) / 256 * 256;
+  ownBytes = offset + bytes;
   return offset;
 }
 
