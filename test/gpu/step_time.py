@@ -2,9 +2,9 @@
 """Times the plans of make_plans.py's group time, and beside each PyTorch's step on the same GPU (bench/torch_peer.py). Prints a table.
 
 Bytes are those of the whole device in use after the last step, of whatever kind, so nothing else should run there. vdnn-run's step includes copying the
-images from the host and reading the loss; PyTorch's images lie on the device. Plans that keep
-everything on the device are compared with PyTorch's eager and compiled step, those that offload with save_on_cpu.
-Predicted is what the plan says of its own step, and the error is relative to what was measured. Wall is from the start of one step to that of the next.
+images from the host and reading the loss; PyTorch's images lie on the device. Plans that keep everything on the device are compared with PyTorch's eager
+and compiled step, those that offload with save_on_cpu. Predicted is what the plan says of its own step, and the error is relative to what was measured.
+Wall is from the start of one step to that of the next.
 """
 
 import json
