@@ -41,7 +41,7 @@ static LogicalResult makeStep(ModuleOp module, const CompileOptions &options) {
   // After the copies, which are results of the updates.
   if (options.training->fusion == Fusion::All &&
       options.training->storage == Storage::Compact &&
-      failed(groupUpdates(module))) {
+      failed(groupUpdates(module, UpdateGroupLimits::of(module)))) {
     return failure();
   }
   return runPasses(module, addCleanup);

@@ -226,10 +226,11 @@ void Autocast::removeDead() {
 }
 
 void Autocast::run() {
+  // What nothing reads would be cast for nothing, and go once it is.
+  removeDead();
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
     visit(&op);
   }
-  removeDead();
   for (PointwiseOp cast : widenings) {
     takeIntoProducer(cast);
   }

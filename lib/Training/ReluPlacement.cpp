@@ -16,11 +16,21 @@
 using namespace mlir;
 using namespace vdnn;
 
+/// Whether a window may lie in the padding alone, where the maximum is that of
+/// nothing: only the taps of a dilated one can step over the image.
+static bool mayHaveEmptyWindows(MaxPoolOp pool) {
+  auto isPositive = [](int64_t value) { return value > 0; };
+  return llvm::any_of(pool.getPads(), isPositive) &&
+         llvm::any_of(pool.getDilations(),
+                      [](int64_t dilation) { return dilation > 1; });
+}
+
 void vdnn::moveRelusBehindPools(func::FuncOp function) {
   for (MaxPoolOp pool :
        llvm::make_early_inc_range(function.getOps<MaxPoolOp>())) {
     auto relu = pool.getX().getDefiningOp<PointwiseOp>();
-    if (pool.getIndex() || !relu || !isRelu(relu) || !relu->hasOneUse()) {
+    if (pool.getIndex() || !relu || !isRelu(relu) || !relu->hasOneUse() ||
+        mayHaveEmptyWindows(pool)) {
       continue;
     }
     auto maximum = cast<OpResult>(pool.getY());

@@ -2,8 +2,8 @@
 //
 // On a GPU the update of a bias takes as long as a launch does, and a network
 // has hundreds. Those of small parameters that follow each other become one op
-// where the last of them stood. The gradients wait until then, which a bound on
-// their bytes keeps from mattering.
+// where the last of them stood. The gradients wait until then, which bounds on
+// their bytes keep from mattering.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,6 +77,22 @@ static void emitGroup(ArrayRef<SGDOp> updates) {
   }
 }
 
+UpdateGroupLimits UpdateGroupLimits::of(ModuleOp module) {
+  constexpr int64_t kShare = 256;
+  int64_t bytes = 0;
+  module.walk([&](Operation *op) {
+    auto phase = op->getAttrOfType<StringAttr>("vdnn.phase");
+    if (phase && phase.getValue() == "forward") {
+      for (Value result : op->getResults()) {
+        bytes += countBytes(result);
+      }
+    }
+  });
+  UpdateGroupLimits limits;
+  limits.pendingBytes = std::min(limits.pendingBytes, bytes / kShare);
+  return limits;
+}
+
 LogicalResult vdnn::groupUpdates(ModuleOp module,
                                  const UpdateGroupLimits &limits) {
   auto function = module.lookupSymbol<func::FuncOp>("main");
@@ -96,8 +112,12 @@ LogicalResult vdnn::groupUpdates(ModuleOp module,
       group = &open.emplace_back();
     }
     int64_t bytes = countBytes(update.getGradient());
+    int64_t pending = bytes;
+    for (const Group &other : open) {
+      pending += other.pendingBytes;
+    }
     if (group->updates.size() == SGDGroupOp::kMaxParameters ||
-        group->pendingBytes + bytes > limits.pendingBytes) {
+        pending > limits.pendingBytes) {
       emitGroup(group->updates);
       *group = {};
     }

@@ -205,6 +205,33 @@ static void checkStaged(Context &context, uint32_t id) {
   checkStagingCopy(context, id);
 }
 
+/// Files hold no converted tensor: a run that begins with one must find what
+/// the run before left. So it changes when its source does, in the same launch.
+static void checkConverted(Context &context, uint32_t id,
+                           const std::vector<BufferId> &origins) {
+  const TensorT &t = *context.schedule.tensors[id];
+  if (!t.initial || t.initial->kind != InitialKind::Converted) {
+    return;
+  }
+  auto maker = [&](const TensorT &tensor) {
+    BufferId origin = tensor.exit < 0 ? kNone : origins[tensor.exit];
+    return origin == kNone ? kNone : context.writer(origin);
+  };
+  auto source = static_cast<uint32_t>(t.initial->source);
+  CommandId own = maker(t), other = maker(*context.schedule.tensors[source]);
+  if (own != other) {
+    auto describe = [&](CommandId command) {
+      return command == kNone ? std::string("no command")
+                              : context.describeCommand(command);
+    };
+    context.report("P9", context.describeTensor(id) + ", which follows from " +
+                             context.describeTensor(source) +
+                             ", gets its new value from " + describe(own) +
+                             ", the other one from " + describe(other) +
+                             ", expected the same launch");
+  }
+}
+
 static void checkTensor(Context &context, uint32_t id) {
   const TensorT &t = *context.schedule.tensors[id];
   checkHolds(context, id, t.entry, "entry");
@@ -247,6 +274,7 @@ void checkPersistent(Context &context) {
   std::vector<BufferId> origins = findOrigins(context);
   for (uint32_t id = 0; id < context.schedule.tensors.size(); ++id) {
     checkTensor(context, id);
+    checkConverted(context, id, origins);
     checkResult(context, id, origins);
   }
   checkMakers(context, origins);

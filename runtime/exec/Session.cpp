@@ -210,6 +210,11 @@ Status Session::feedScalars() {
     if (!isReserved(tensor)) {
       continue;
     }
+    if (isStaged(tensor)) {
+      return Error{"input '" + tensor.name +
+                   "' is staged, but only known when its step begins; plan "
+                   "again"};
+    }
     bool isRate = tensor.name == "vdnn.rate";
     schedule::ElementType expected =
         isRate ? schedule::ElementType::F32 : schedule::ElementType::I64;

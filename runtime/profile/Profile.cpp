@@ -315,7 +315,8 @@ Status measureUnderCompute(const std::vector<Task> &tasks,
     return {};
   }
   Result<ComputeLoad> load = measurement.load(*slowest, best(*slowest));
-  return load ? link.underCompute(*load, profile.link) : load.status();
+  // A way from an earlier profile that no longer is one tells nothing.
+  return load ? link.underCompute(*load, profile.link) : Status();
 }
 
 } // namespace

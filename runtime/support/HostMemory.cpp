@@ -31,13 +31,20 @@ namespace {
 /// Where a version of control groups says what.
 struct Groups {
   const char *entry; ///< of /proc/self/cgroup, behind the first colon
-  const char *folder, *limit, *usage, *cache;
+  const char *folder, *limit, *usage;
+  const char *caches[2]; ///< files in memory, which make room
 };
 
-constexpr Groups kVersions[] = {
-    {":", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
-    {"memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-     "memory.usage_in_bytes", "total_inactive_file"}};
+constexpr Groups kVersions[] = {{":",
+                                 "/sys/fs/cgroup",
+                                 "memory.max",
+                                 "memory.current",
+                                 {"inactive_file", "active_file"}},
+                                {"memory:",
+                                 "/sys/fs/cgroup/memory",
+                                 "memory.limit_in_bytes",
+                                 "memory.usage_in_bytes",
+                                 {"total_inactive_file", "total_active_file"}}};
 
 } // namespace
 
@@ -70,9 +77,10 @@ std::optional<uint64_t> availableHostBytes(const std::string &root) {
       std::optional<uint64_t> limit = readNumber(folder + groups.limit);
       std::optional<uint64_t> usage = readNumber(folder + groups.usage);
       if (limit && usage) {
-        // Files that nobody has read for a while make room.
-        uint64_t cache =
-            readNumber(folder + "memory.stat", groups.cache).value_or(0);
+        uint64_t cache = 0;
+        for (const char *word : groups.caches) {
+          cache += readNumber(folder + "memory.stat", word).value_or(0);
+        }
         uint64_t used = *usage - std::min(*usage, cache);
         available = std::min(available, *limit - std::min(*limit, used));
       }

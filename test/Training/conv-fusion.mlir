@@ -94,3 +94,55 @@ func.func @main(%x: tensor<2x3x4x4xf32> {vdnn.name = "x", vdnn.role = "input"},
     : (tensor<2x5x4x4xf32>) -> tensor<2x5x2x2xf32>
   return %z : tensor<2x5x2x2xf32>
 }
+
+// -----
+
+// Not where something else reads what the ReLU returns, nor where a window may lie in the padding alone. The gradient of the bias is then the sum
+// over the convolution's result.
+
+// CHECK-LABEL: func.func @main
+// CHECK: vdnn.conv
+// CHECK-SAME: relu
+// CHECK-NEXT: vdnn.max_pool
+// CHECK: vdnn.conv
+// CHECK-SAME: relu
+// CHECK-NEXT: vdnn.max_pool
+// CHECK: vdnn.max_pool_backward
+// CHECK-NOT: vdnn.reduce
+// CHECK: vdnn.conv_backward_filter {{.*}} -> (tensor<5x5x1x1xf32>, tensor<5xf32>)
+// CHECK-NOT: vdnn.reduce
+// CHECK: vdnn.conv_backward_filter {{.*}} -> (tensor<5x3x1x1xf32>, tensor<5xf32>)
+// CHECK-NOT: vdnn.reduce
+func.func @main(%x: tensor<2x3x4x4xf32> {vdnn.name = "x", vdnn.role = "input"},
+                %w: tensor<5x3x1x1xf32> {vdnn.name = "w", vdnn.role = "parameter"},
+                %b: tensor<5xf32> {vdnn.name = "b", vdnn.role = "parameter"},
+                %v: tensor<5x5x1x1xf32> {vdnn.name = "v", vdnn.role = "parameter"},
+                %c: tensor<5xf32> {vdnn.name = "c", vdnn.role = "parameter"})
+    -> (tensor<2x5x2x2xf32> {vdnn.name = "z", vdnn.role = "output"}) {
+  %y = vdnn.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, group = 1 : i64}
+    : (tensor<2x3x4x4xf32>, tensor<5x3x1x1xf32>, tensor<5xf32>) -> tensor<2x5x4x4xf32>
+  %r = vdnn.pointwise ins(%y : tensor<2x5x4x4xf32>) -> tensor<2x5x4x4xf32> {
+  ^bb0(%a: f32):
+    %k = arith.constant 0.0 : f32
+    %m = arith.maximumf %a, %k : f32
+    vdnn.yield %m : f32
+  }
+  %p = vdnn.max_pool %r {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+    : (tensor<2x5x4x4xf32>) -> tensor<2x5x2x2xf32>
+  %y1 = vdnn.conv %r, %v, %c {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, group = 1 : i64}
+    : (tensor<2x5x4x4xf32>, tensor<5x5x1x1xf32>, tensor<5xf32>) -> tensor<2x5x4x4xf32>
+  %r1 = vdnn.pointwise ins(%y1 : tensor<2x5x4x4xf32>) -> tensor<2x5x4x4xf32> {
+  ^bb0(%a: f32):
+    %k = arith.constant 0.0 : f32
+    %m = arith.maximumf %a, %k : f32
+    vdnn.yield %m : f32
+  }
+  %p1 = vdnn.max_pool %r1 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 0, 0>, dilations = array<i64: 2, 2>}
+    : (tensor<2x5x4x4xf32>) -> tensor<2x5x2x2xf32>
+  %z = vdnn.pointwise ins(%p, %p1 : tensor<2x5x2x2xf32>, tensor<2x5x2x2xf32>) -> tensor<2x5x2x2xf32> {
+  ^bb0(%a: f32, %d: f32):
+    %s = arith.addf %a, %d : f32
+    vdnn.yield %s : f32
+  }
+  return %z : tensor<2x5x2x2xf32>
+}

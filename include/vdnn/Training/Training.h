@@ -68,6 +68,10 @@ mlir::LogicalResult keepDerivedCopies(mlir::ModuleOp module);
 struct UpdateGroupLimits {
   int64_t parameterBytes = 4 << 20; ///< a larger parameter is updated alone
   int64_t pendingBytes = 16 << 20;  ///< gradients that wait for a group
+
+  /// The same, but no more may wait than is nothing beside what the step's
+  /// forward ops make.
+  static UpdateGroupLimits of(mlir::ModuleOp module);
 };
 
 /// A training step: the updates of small parameters of the same kind become

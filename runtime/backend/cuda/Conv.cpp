@@ -148,6 +148,11 @@ static Result<EngineConfig> choose(const ConvGraph &conv,
   if (!isDeterministic(*config)) {
     return Error{"algorithm '" + algorithm + "' is not deterministic"};
   }
+  if (isWrong(*config, conv)) {
+    return Error{"algorithm '" + algorithm +
+                 "' computes wrong results for these shapes in cuDNN 9.19; "
+                 "measure and plan again"};
+  }
   return config;
 }
 

@@ -177,6 +177,39 @@ TEST(Invariants, P9AcceptsATensorThatNoStepChanges) {
   expectAccepted(plan.finish());
 }
 
+/// A parameter w and a copy c that follows from it; `makers`: the results of
+/// each launch.
+ScheduleT convertedCopy(const std::vector<std::vector<std::string>> &makers) {
+  PlanBuilder plan;
+  plan.device("w.old", 64, 0);
+  plan.device("w.new", 64, 0);
+  plan.device("c.old", 64, 64);
+  plan.device("c.new", 64, 64);
+  bool changes = makers.size() > 1 || makers.front().size() > 1;
+  plan.persistent("w.old", "w.new");
+  plan.persistent("c.old", changes ? "c.new" : "c.old");
+  for (const std::vector<std::string> &results : makers) {
+    plan.launch("sgd", {}, results);
+  }
+  ScheduleT schedule = plan.finish();
+  schedule.tensors[1]->role = Role::State;
+  schedule.tensors[1]->initial = std::make_unique<InitialT>();
+  schedule.tensors[1]->initial->kind = InitialKind::Converted;
+  schedule.tensors[1]->initial->source = 0;
+  return schedule;
+}
+
+TEST(Invariants, P9AcceptsACopyMadeWithItsSource) {
+  expectAccepted(convertedCopy({{"w.new", "c.new"}}));
+}
+
+TEST(Invariants, P9RejectsACopyThatGoesItsOwnWay) {
+  expectRejected(convertedCopy({{"w.new"}, {"c.new"}}), "P9",
+                 {"expected the same launch"});
+  expectRejected(convertedCopy({{"w.new"}}), "P9",
+                 {"gets its new value from no command"});
+}
+
 /// 'w.new' is computed elsewhere, and w ends the step where it began: by way of
 /// the host.
 ScheduleT exitThroughTheHost(const std::string &saved) {

@@ -215,6 +215,20 @@ TEST(ConvQuery, OwnWorkBesideEngines) {
   }
 }
 
+TEST(ConvQuery, WrongEnginesAreNeitherOfferedNorTaken) {
+  Launch launch("conv_backward_filter", kConvs[0], ElementType::BF16);
+  auto candidates = launch.query();
+  ASSERT_TRUE(candidates.ok()) << candidates.message();
+  for (const KernelCandidate &candidate : *candidates) {
+    EXPECT_FALSE(candidate.algorithm.starts_with("cudnn:e47"))
+        << candidate.algorithm;
+  }
+  auto refused = launch.create("cudnn:e47,k0=18,k2=5,k5=3,k14=6");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.message().find("computes wrong results"), std::string::npos)
+      << refused.message();
+}
+
 TEST(ConvQuery, UnknownAlgorithms) {
   Launch launch("conv", kConvs[2], ElementType::F32);
   for (const char *text :

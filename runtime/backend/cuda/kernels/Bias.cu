@@ -75,6 +75,9 @@ static __global__ void __launch_bounds__(kThreads)
 template <int V>
 static cudaError_t launch(const BiasShape &shape, float *y, const float *bias,
                           bool relu, cudaStream_t stream) {
+  if (shape.batch * shape.pixels * shape.channels == 0) {
+    return cudaSuccess;
+  }
   auto channels = static_cast<unsigned>(shape.channels);
   if (shape.channelsLast) {
     int64_t count = shape.batch * shape.pixels * shape.channels / V;

@@ -20,8 +20,8 @@ static int neighbours(const PoolGeometry &g, Storage storage) {
 }
 
 bool isTiled(const PoolGeometry &g, Storage storage) {
-  if (g.in[0] != g.out[0] || g.kernel[0] != 1 || g.stride[0] != 1 ||
-      g.padBegin[0] != 0) {
+  if (g.batch == 0 || g.in[0] != g.out[0] || g.kernel[0] != 1 ||
+      g.stride[0] != 1 || g.padBegin[0] != 0) {
     return false;
   }
   for (int d = 1; d < 3; ++d) {
