@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace vdnn::rt {
 
@@ -50,8 +51,9 @@ static std::vector<T *> ofKind(Activities &activities, Kind kind) {
       found.push_back(&activity);
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const T *a, const T *b) {
-    return a->startNs < b->startNs;
+  // Those that started together stay in their order.
+  std::sort(found.begin(), found.end(), [](const T *a, const T *b) {
+    return std::tie(a->startNs, a) < std::tie(b->startNs, b);
   });
   return found;
 }
@@ -160,9 +162,10 @@ std::vector<Cost> costsOf(const schedule::ScheduleT &schedule,
       }
     }
   }
-  std::stable_sort(
-      costs.begin(), costs.end(),
-      [](const Cost &a, const Cost &b) { return a.measuredNs > b.measuredNs; });
+  std::sort(costs.begin(), costs.end(), [](const Cost &a, const Cost &b) {
+    return std::tie(b.measuredNs, a.kind, a.algorithm) <
+           std::tie(a.measuredNs, b.kind, b.algorithm);
+  });
   return costs;
 }
 

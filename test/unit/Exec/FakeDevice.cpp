@@ -4,6 +4,7 @@
 
 #include "runtime/exec/files/HostTensor.h"
 #include "runtime/support/Format.h"
+#include "runtime/support/Half.h"
 
 #include <cstring>
 #include <utility>
@@ -258,6 +259,10 @@ private:
         out[i] = a[i] * 0.5f;
       } else if (kind == "update") {
         out[i] = a[i] - *floats(arguments.reads[2]) * b[i];
+        if (arguments.writes.size() > 1) {
+          reinterpret_cast<uint16_t *>(&device_[arguments.writes[1]])[i] =
+              floatToBfloat(out[i]);
+        }
       }
     }
   }

@@ -41,7 +41,8 @@ TEST_F(HostMemoryTest, EveryGroupAboveLimits) {
   write("/sys/fs/cgroup/a/memory.max", "5000\n");
   write("/sys/fs/cgroup/a/memory.current", "4000\n");
   EXPECT_EQ(availableHostBytes(root), 1000u);
-  write("/sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 100\nactive_file 200\n");
+  write("/sys/fs/cgroup/a/memory.stat",
+        "anon 1\ninactive_file 100\nactive_file 200\n");
   EXPECT_EQ(availableHostBytes(root), 1300u);
   write("/sys/fs/cgroup/memory.max", "50\n");
   write("/sys/fs/cgroup/memory.current", "60\n");

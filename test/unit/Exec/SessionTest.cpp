@@ -269,12 +269,15 @@ TEST(Session, CheckpointsLeaveOutConvertedStates) {
   ASSERT_TRUE(file.ok());
   ASSERT_TRUE(file->find("w"));
   EXPECT_FALSE(file->find("w.bf16"));
+  Executor &trained = (*first)->executor();
+  Result<HostTensor> left = trained.read(*trained.find("w.bf16"));
   options.resume = path;
   Result<std::unique_ptr<Session>> second = open();
   ASSERT_TRUE(second.ok()) << second.message();
   Executor &executor = (*second)->executor();
   std::vector<double> copy =
       toDoubles(*executor.read(*executor.find("w.bf16")), 0, 4);
+  EXPECT_EQ(copy, toDoubles(*left, 0, 4));
   std::vector<double> saved = toDoubles(*file->find("w"), 0, 4);
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(copy[i],

@@ -224,6 +224,24 @@ void addConverted(ScheduleT &plan, const std::string &name, uint32_t source) {
   buffer->bytes = tensor->bytes;
   buffer->offset = (plan.device_arena + 3) / 4 * 4;
   plan.device_arena = buffer->offset + buffer->bytes;
+  plan.types.push_back(std::make_unique<TypeT>(*tensor->type));
+  int32_t exit = plan.tensors[source]->exit;
+  for (const auto &command : plan.commands) {
+    for (const Operand &operand : command->writes) {
+      if (static_cast<int32_t>(operand.buffer()) == exit) {
+        // The launch that changes the source changes it too.
+        auto after = std::make_unique<BufferT>(*buffer);
+        after->name = name + ".new";
+        tensor->exit = tensor->entry + 1;
+        command->writes.emplace_back(
+            static_cast<uint32_t>(tensor->exit),
+            static_cast<uint32_t>(plan.types.size() - 1));
+        plan.buffers.push_back(std::move(buffer));
+        buffer = std::move(after);
+        break;
+      }
+    }
+  }
   plan.buffers.push_back(std::move(buffer));
   plan.tensors.push_back(std::move(tensor));
 }

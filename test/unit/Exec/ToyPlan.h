@@ -25,7 +25,7 @@ schedule::ScheduleT makeStagedToyPlan();
 schedule::ScheduleT makeToyInference();
 
 /// Adds a bf16 state that is converted from tensor `source` of a toy plan and
-/// that nobody reads.
+/// that nobody reads; the launch that changes the source changes it too.
 void addConverted(schedule::ScheduleT &plan, const std::string &name,
                   uint32_t source);
 
