@@ -70,7 +70,7 @@ public:
                           uint32_t eventCount) = 0;
 
   /// The host arena; valid until the device is destroyed. The caller orders its
-  /// own accesses by `synchronize`.
+  /// own accesses by `synchronize` and `awaitMark`.
   virtual std::byte *hostArena() = 0;
 
   /// Prepares command number `command` (a Launch); `workspaceBytes` is what the
@@ -145,9 +145,9 @@ public:
                       uint64_t bytes, std::byte value) = 0;
   virtual Status delay(uint32_t stream, uint64_t nanoseconds) = 0;
 
-  /// Runs `mark` on the stream when everything queued before has finished; for
-  /// traces and times. The function must not block.
-  virtual Status callback(uint32_t stream, std::function<void()> mark) = 0;
+  /// Runs `function` on the stream when everything queued before has finished;
+  /// for traces and times. It must not block.
+  virtual Status callback(uint32_t stream, std::function<void()> function) = 0;
 
   /// Notes what the device itself does; null where `callback` tells as much. An
   /// error says why it cannot, and what to do about it.
@@ -169,7 +169,7 @@ public:
   virtual DeviceMemory memory() const { return {}; }
 
   /// The device's clock, ns from an arbitrary origin: that of a simulator while
-  /// it calls a `mark`, else the time of day.
+  /// it calls back, else a steady clock.
   virtual int64_t nowNs() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
