@@ -32,8 +32,8 @@ typedef struct vdnn_run vdnn_run;
 
 /* Zero and NULL mean the default. What they point to is copied. */
 typedef struct vdnn_options {
-  const char *device;   /* "cpu", if this build has it, or "sim"; default: what
-                           the plan is made for */
+  const char *device;   /* "cpu" or "cuda", if this build has it, or "sim";
+                           default: what the plan is made for */
   unsigned threads;     /* of the cpu device; default: all cores */
   const char *weights;  /* .safetensors; default: the file beside the plan, of
                            the same stem */
