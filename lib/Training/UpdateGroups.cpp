@@ -100,29 +100,41 @@ LogicalResult vdnn::groupUpdates(ModuleOp module,
     return module.emitError("expected a function 'main'");
   }
   SmallVector<Group> open;
+  int64_t pendingBytes = 0; // of all that are open
+  auto close = [&](Group *group) {
+    emitGroup(group->updates);
+    pendingBytes -= group->pendingBytes;
+    open.erase(group);
+  };
+  auto findAlike = [&](SGDOp update) {
+    return llvm::find_if(open, [&](const Group &group) {
+      return areAlike(group.updates.front(), update);
+    });
+  };
   SmallVector<SGDOp> updates(function.getOps<SGDOp>());
   for (SGDOp update : updates) {
     if (countBytes(update.getParameter()) > limits.parameterBytes) {
       continue;
     }
-    auto *group = llvm::find_if(open, [&](const Group &other) {
-      return areAlike(other.updates.front(), update);
-    });
+    int64_t bytes = countBytes(update.getGradient());
+    if (Group *group = findAlike(update);
+        group != open.end() &&
+        group->updates.size() == SGDGroupOp::kMaxParameters) {
+      close(group);
+    }
+    // The largest first: of another kind it would keep small ones apart.
+    while (!open.empty() && pendingBytes + bytes > limits.pendingBytes) {
+      close(llvm::max_element(open, [](const Group &one, const Group &other) {
+        return one.pendingBytes < other.pendingBytes;
+      }));
+    }
+    Group *group = findAlike(update);
     if (group == open.end()) {
       group = &open.emplace_back();
     }
-    int64_t bytes = countBytes(update.getGradient());
-    int64_t pending = bytes;
-    for (const Group &other : open) {
-      pending += other.pendingBytes;
-    }
-    if (group->updates.size() == SGDGroupOp::kMaxParameters ||
-        pending > limits.pendingBytes) {
-      emitGroup(group->updates);
-      *group = {};
-    }
     group->updates.push_back(update);
     group->pendingBytes += bytes;
+    pendingBytes += bytes;
   }
   for (const Group &group : open) {
     emitGroup(group.updates);

@@ -1,6 +1,7 @@
 // RUN: vdnn-opt %s --split-input-file --vdnn-group-updates | FileCheck %s
 // RUN: vdnn-opt %s --split-input-file --vdnn-group-updates="parameter-bytes=63" | FileCheck %s --check-prefix=SMALL
 // RUN: vdnn-opt %s --split-input-file --vdnn-group-updates="pending-bytes=160" | FileCheck %s --check-prefix=PENDING
+// RUN: vdnn-opt %s --split-input-file --vdnn-group-updates="pending-bytes=100" | FileCheck %s --check-prefix=KINDS
 
 // Updates that differ in their tensors alone become one in the place of the last, with its layer; names stay with their values. A parameter of more
 // than 4 MiB is updated as before.
@@ -70,4 +71,25 @@ func.func @main(%rate: tensor<f32>, %other: tensor<f32>, %g: tensor<4xf32>, %h: 
   %d1, %dc = vdnn.sgd %d, %h, %rate {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xbf16>, tensor<f32>) -> (tensor<4xf32>, tensor<4xbf16>)
   %f1 = vdnn.sgd %f, %h, %rate {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xbf16>, tensor<f32>) -> tensor<4xf32>
   return %a1, %b1, %c1, %d1, %e1, %f1, %bc, %dc : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>, tensor<4xbf16>
+}
+
+// -----
+
+// The bound is one for all kinds together. A large group of another kind is closed first, so that small ones stay together.
+
+// KINDS-LABEL: module @kinds
+// KINDS: vdnn.sgd %{{.*}} -> tensor<16xf32>
+// KINDS-NOT: vdnn.sgd %
+// KINDS: vdnn.sgd_group %{{.*}} -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+// KINDS-NOT: vdnn.sgd
+// KINDS: return
+module @kinds {
+  func.func @main(%rate: tensor<f32>, %other: tensor<f32>, %x: tensor<16xf32>, %y: tensor<4xf32>, %a: tensor<16xf32>, %b: tensor<4xf32>,
+                  %c: tensor<4xf32>, %d: tensor<4xf32>) -> (tensor<16xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+    %a1 = vdnn.sgd %a, %x, %rate {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<16xf32>, tensor<16xf32>, tensor<f32>) -> tensor<16xf32>
+    %b1 = vdnn.sgd %b, %y, %other {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %c1 = vdnn.sgd %c, %y, %other {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %d1 = vdnn.sgd %d, %y, %other {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    return %a1, %b1, %c1, %d1 : tensor<16xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
 }
