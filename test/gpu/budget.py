@@ -11,6 +11,7 @@ from pathlib import Path
 from gpu_memory import GRANULE, GpuMemory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import plans  # noqa: E402
 import tools  # noqa: E402
 
 
@@ -61,11 +62,8 @@ def main():
     parser.add_argument("--plans", type=Path, required=True, help="what make_plans.py wrote")
     parser.add_argument("--steps", type=int, default=8, help="of each run; all but the first are one CUDA graph")
     options = parser.parse_args()
-    source = options.plans / "budget.json"
-    if not source.exists():
-        sys.exit(f"there is no '{source}'; make it with make_plans.py --output {options.plans} budget")
     budget = Budget(options)
-    entries = json.loads(source.read_text())
+    entries = plans.load(options.plans, "budget")
     for entry in entries:
         budget.test(entry)
     tools.fail_if(budget.problems, f"{len(entries)} plans keep to their budgets")

@@ -8,7 +8,6 @@ library   libcudnn is missing
 saves     Ctrl-C keeps what was reached; SIGKILL during a save leaves a whole checkpoint, from which the run ends with the same bits
 """
 
-import json
 import os
 import re
 import shutil
@@ -20,6 +19,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import plans  # noqa: E402
 import tools  # noqa: E402
 from digits_runs import DigitsRuns  # noqa: E402
 
@@ -31,12 +31,6 @@ class Errors:
         self.options, self.folder = options, folder
         self.tools = tools.Tools(options.build_dir, ("vdnn-run",))
         self.problems = []
-
-    def load(self, group):
-        path = self.options.plans / f"{group}.json"
-        if not path.exists():
-            sys.exit(f"there is no '{path}'; make it with make_plans.py --output {self.options.plans} {group}")
-        return json.loads(path.read_text())
 
     def expect(self, what, plan, *patterns, environment=None):
         """A run of the plan fails, its message matches all patterns, and nothing is left in its folder."""
@@ -52,7 +46,7 @@ class Errors:
             self.problems.append(f"{what}: ended with code {result.returncode}, left {left}, said '{said}', which lacks {missing}")
 
     def plans(self):
-        made = self.load("errors")
+        made = plans.load(self.options.plans, "errors")
         folder = self.options.plans
         self.expect("another cuDNN", folder / made["cudnn"], r"P11: .*made for 'cudnn 9\.1\.2;.*this device is 'cudnn .*plan again on this machine")
         self.expect("another GPU", folder / made["gpu"], r"P11: .*made for '.*Imaginary GPU.*this device is '.*plan again on this machine")
@@ -61,13 +55,13 @@ class Errors:
     def memory(self):
         from gpu_memory import GpuMemory
 
-        plan = self.options.plans / self.load("errors")["plan"]
+        plan = self.options.plans / plans.load(self.options.plans, "errors")["plan"]
         memory = GpuMemory()
         try:
             memory.leave(200 << 20)
             self.expect("no room for a context", plan, r"no room for a context", r"MiB are free", r"end what else uses it")
             memory.release()
-            summary = self.load("errors")
+            summary = plans.load(self.options.plans, "errors")
             memory.leave(summary["overhead"] + summary["device_arena"] - (16 << 20))
             self.expect("no room for the arena", plan, r"does not fit", rf"arena takes {summary['device_arena']} bytes", r"are free",
                         r"end what else uses the device, or plan with a --budget")
@@ -84,11 +78,11 @@ class Errors:
         folder = self.folder / "backend"
         folder.mkdir()
         (folder / name).write_bytes(data.replace(wanted, b"\0libcudnn.so.0\0"))
-        self.expect("no libcudnn", self.options.plans / self.load("errors")["plan"], r"cannot load the 'cuda' backend: libcudnn\.so\.0",
+        self.expect("no libcudnn", self.options.plans / plans.load(self.options.plans, "errors")["plan"], r"cannot load the 'cuda' backend: libcudnn\.so\.0",
                     r"LD_LIBRARY_PATH", environment={"VDNN_PLUGIN_PATH": str(folder)})
 
     def saves(self):
-        plan = self.options.plans / self.load("digits")["plans"][0]["plan"]
+        plan = self.options.plans / plans.load(self.options.plans, "digits")["plans"][0]["plan"]
         runs = DigitsRuns(self.tools, self.options.plans / "digits", self.folder)
         saved, steps = runs.interrupt(plan, 20)
         whole = self.folder / "whole.safetensors"

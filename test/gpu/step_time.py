@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import plans  # noqa: E402
 import tools  # noqa: E402
 
 # In the order in which they are measured: what takes long comes last.
@@ -138,12 +139,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=480, help="no step of PyTorch is measured after them")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try the script, with plans made for it")
     options = parser.parse_args()
-    source = options.plans / "time.json"
-    if not source.exists():
-        sys.exit(f"there is no '{source}'; make it with make_plans.py --output {options.plans} time")
-    entries = [entry for entry in json.loads(source.read_text()) if not options.names or entry["name"].startswith(tuple(options.names))]
+    entries = [entry for entry in plans.load(options.plans, "time") if not options.names or entry["name"].startswith(tuple(options.names))]
     if not entries:
-        sys.exit(f"no plan of '{source}' has a name that begins with one of: {' '.join(options.names)}")
+        sys.exit(f"no plan of '{options.plans}' has a name that begins with one of: {' '.join(options.names)}")
     build = tools.Tools(options.build_dir, ("vdnn-run",))
     peers, rows, problems = Peers(options), [], []
 

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import plans  # noqa: E402
 import tools  # noqa: E402
 
 STEPS = 10
@@ -101,9 +102,6 @@ def main():
     parser = tools.parser(__doc__)
     parser.add_argument("--plans", type=Path, required=True, help="what make_plans.py wrote")
     options = parser.parse_args()
-    source = options.plans / "bits.json"
-    if not source.exists():
-        sys.exit(f"there is no '{source}'; make it with make_plans.py --output {options.plans} bits")
     assert hidden([(0, 10), (20, 30)], [(5, 25)]) == (20, 10)
     assert hidden([(0, 10)], [(2, 5), (4, 8), (4, 6)]) == (10, 6)
     assert overlaps([(0, 100), (70, 170), (165, 175)]) == 0
@@ -111,7 +109,7 @@ def main():
     assert overlaps([(0, 1000), (100, 110), (200, 400)]) == 1
     build = tools.Tools(options.build_dir, ("vdnn-run",))
     problems = []
-    entries = json.loads(source.read_text())
+    entries = plans.load(options.plans, "bits")
     with tempfile.TemporaryDirectory() as folder:
         for entry in entries:
             name, path = entry["what"], Path(folder) / "trace.json"

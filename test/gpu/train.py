@@ -9,7 +9,6 @@ bits       ResNet-50 ends five steps with the same bits under every policy
 
 import contextlib
 import io
-import json
 import random
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import plans  # noqa: E402
 import tools  # noqa: E402
 from digits_runs import DigitsRuns  # noqa: E402
 
@@ -31,12 +31,6 @@ class Stage:
         self.tools = tools.Tools(options.build_dir, ("vdnn-run",))
         self.problems = []
 
-    def load(self, group):
-        path = self.options.plans / f"{group}.json"
-        if not path.exists():
-            sys.exit(f"there is no '{path}'; make it with make_plans.py --output {self.options.plans} {group}")
-        return json.loads(path.read_text())
-
     def same(self, what, weights, reference):
         same = weights.read_bytes() == reference
         print(f"  {what}: {'same bits' if same else 'DIFFERENT'}", flush=True)
@@ -45,7 +39,7 @@ class Stage:
 
     def digits(self):
         epochs = 15
-        made = self.load("digits")
+        made = plans.load(self.options.plans, "digits")
         runs = DigitsRuns(self.tools, self.options.plans / "digits", self.folder)
         base, tight = (self.options.plans / made["plans"][place]["plan"] for place in (0, -1))
         trained = runs.train("none", base, epochs)
@@ -78,7 +72,7 @@ class Stage:
 
         device = "cpu" if self.options.device == "cpu" else "cuda"
         torch.backends.cudnn.deterministic = True
-        for entry in self.load("gradients"):
+        for entry in plans.load(self.options.plans, "gradients"):
             if self.options.networks and entry["network"] not in self.options.networks:
                 continue
             begin = time.time()
@@ -99,7 +93,7 @@ class Stage:
 
     def bits(self):
         reference = None
-        for entry in self.load("bits"):
+        for entry in plans.load(self.options.plans, "bits"):
             output = self.folder / "bits.safetensors"
             self.tools.run("vdnn-run", self.options.plans / entry["plan"], "--steps", self.options.bits_steps, "--seed", 5, "--save", output)
             if reference is None:
