@@ -248,6 +248,25 @@ TEST(Session, ResumeRefusesACheckpointThatLacksATensor) {
       << session.message();
 }
 
+// The host knows the step's own scalars when it begins, not a step before.
+TEST(Session, RefusesStagedScalars) {
+  FakeLog log;
+  schedule::ScheduleT plan = makeStagedToyPlan();
+  for (const auto &tensor : plan.tensors) {
+    if (tensor->staging >= 0) {
+      tensor->name = "vdnn.step";
+    }
+  }
+  Result<std::unique_ptr<Session>> session =
+      Session::create(std::move(plan), createFakeDevice(log), {});
+  ASSERT_TRUE(session.ok()) << session.message();
+  Status status = (*session)->step();
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("input 'vdnn.step' is staged"),
+            std::string::npos)
+      << status.message();
+}
+
 // A checkpoint leaves out what follows from another tensor; who resumes has it
 // again.
 TEST(Session, CheckpointsLeaveOutConvertedStates) {
