@@ -29,7 +29,7 @@ class Step:
     def __init__(self, options):
         device = torch.device(options.device)
         tf32 = options.precision == "tf32"
-        torch.backends.cudnn.benchmark = True
+        torch.backends.cudnn.benchmark = not options.no_search
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = tf32
         layout = LAYOUTS[options.layout]
         torch.manual_seed(0)
@@ -85,6 +85,7 @@ def main():
     parser.add_argument("--peer", choices=PEERS, default="eager", help="compile_graphs: torch.compile with CUDA graphs; save_on_cpu: what the "
                         "backward pass reads lies in pinned host memory")
     parser.add_argument("--layout", choices=LAYOUTS, default="channels_last")
+    parser.add_argument("--no-search", action="store_true", help="cuDNN takes its first guess of algorithms: slower steps, sooner")
     parser.add_argument("--steps", type=int, default=20, help="that are measured")
     parser.add_argument("--warm-up", type=int, default=5, help="steps before them")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try the script")

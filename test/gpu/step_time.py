@@ -19,6 +19,8 @@ import tools  # noqa: E402
 
 # In the order in which they are measured: what takes long comes last.
 PEERS = ("eager", "save_on_cpu", "compile_graphs", "compile")
+# Networks that PyTorch compiles at once: their memory must fit together.
+COMPILED_AT_ONCE = 4
 
 
 def is_compared(entry, peer):
@@ -43,9 +45,7 @@ class Peers:
         self.notes = []
 
     def measure(self, entry, peer):
-        """The measured step, or None where it says nothing about the plan, there was no time, or PyTorch failed."""
-        if not is_compared(entry, peer):
-            return None
+        """The measured step, or None where there was no time or PyTorch failed."""
         key = entry["network"], entry["batch"], entry["precision"], peer, layout_of(entry)
         if key not in self.results:
             self.results[key] = self.run(*key)
@@ -56,9 +56,10 @@ class Peers:
                 "--peer", peer, "--layout", layout, "--steps", str(steps), "--warm-up", str(warm_up), "--device", self.options.device]
 
     def compile(self, entries, peer):
-        """Fills PyTorch's cache of compiled code, all networks side by side: that takes minutes, one after the other."""
-        wanted = {(entry["network"], entry["batch"], entry["precision"], peer, layout_of(entry)) for entry in entries if is_compared(entry, peer)}
-        processes = [subprocess.Popen(self.command(*key, 1, 1), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for key in sorted(wanted)]
+        """Fills PyTorch's cache of compiled code, the networks side by side: that takes minutes, one after the other."""
+        wanted = {(entry["network"], entry["batch"], entry["precision"], peer, layout_of(entry)) for entry in entries}
+        processes = [subprocess.Popen([*self.command(*key, 1, 1), "--no-search"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                     for key in sorted(wanted)]
         for process in processes:
             try:
                 process.wait(max(1, self.deadline - time.monotonic()))
@@ -156,11 +157,14 @@ def main():
         write()
     # Peer by peer, so that what takes long to compile is what is left out.
     for peer in options.peers:
-        if peer.startswith("compile"):
-            peers.compile(rows, peer)
-        for row in rows:
-            row[peer] = peers.measure(row, peer)
-            write()
+        compared = [row for row in rows if is_compared(row, peer)]
+        for first in range(0, len(compared), COMPILED_AT_ONCE):
+            some = compared[first:first + COMPILED_AT_ONCE]
+            if peer.startswith("compile"):
+                peers.compile(some, peer)
+            for row in some:
+                row[peer] = peers.measure(row, peer)
+                write()
     print_table(rows)
     for note in peers.notes:
         print(f"note: {note}")
