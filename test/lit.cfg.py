@@ -30,3 +30,6 @@ config.substitutions.append(("%python", config.python_executable))
 for tool in ("vdnn-opt", "vdnn-profile", "vdnn-run"):
     if lit.util.which(tool, config.environment["PATH"]):
         config.available_features.add(tool)
+# The CUDA backend, which is asked about a GPU that need not be here.
+if os.path.exists(os.path.join(config.vdnn_build_root, "lib", "libvdnn_cuda.so")):
+    config.available_features.add("cuda-backend")

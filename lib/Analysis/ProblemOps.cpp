@@ -70,9 +70,9 @@ LogicalResult ProblemBuilder::addKernels(Operation *op, planning::Op &planned) {
       return op->emitOpError("has 'vdnn.algorithm' without 'vdnn.workspace' "
                              "and 'vdnn.time_ns' of at least 0");
     }
-    planned.choices.push_back({algorithm.str(),
-                               static_cast<uint64_t>(workspace.getInt()),
-                               time.getInt()});
+    planned.choices.push_back(
+        {algorithm.str(), static_cast<uint64_t>(workspace.getInt()),
+         time.getInt(), op->hasAttr("vdnn.nondeterministic")});
     ++withKernel;
     return success();
   }
@@ -97,9 +97,9 @@ LogicalResult ProblemBuilder::addKernels(Operation *op, planning::Op &planned) {
       return op->emitOpError("has a 'vdnn.choices' entry without 'algorithm', "
                              "'workspace' and 'time_ns' of at least 0");
     }
-    planned.choices.push_back({algorithm.str(),
-                               static_cast<uint64_t>(workspace.getInt()),
-                               time.getInt()});
+    planned.choices.push_back(
+        {algorithm.str(), static_cast<uint64_t>(workspace.getInt()),
+         time.getInt(), choice.contains("nondeterministic")});
   }
   if (planned.choices.empty()) {
     return op->emitOpError("has an empty 'vdnn.choices'");

@@ -74,6 +74,8 @@ FailureOr<func::FuncOp> vdnn::getStep(ModuleOp module) {
   return *functions.begin();
 }
 
+static constexpr StringLiteral AllowNondeterministic = "allow_nondeterministic";
+
 FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   auto dictionary = module->getAttrOfType<DictionaryAttr>("vdnn.target");
   if (!dictionary) {
@@ -100,6 +102,7 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   target.device = text("device");
   target.threads = integer("threads");
   target.precision = text("precision");
+  target.allowNondeterministic = dictionary.contains(AllowNondeterministic);
   target.kind = text("kind");
   target.name = text("name");
   target.fingerprint = text("fingerprint");
@@ -124,6 +127,9 @@ void vdnn::setTarget(ModuleOp module, const Target &target) {
   entries.set("device", builder.getStringAttr(target.device));
   entries.set("threads", builder.getI64IntegerAttr(target.threads));
   entries.set("precision", builder.getStringAttr(target.precision));
+  if (target.allowNondeterministic) {
+    entries.set(AllowNondeterministic, builder.getUnitAttr());
+  }
   entries.set("kind", builder.getStringAttr(target.kind));
   entries.set("name", builder.getStringAttr(target.name));
   entries.set("fingerprint", builder.getStringAttr(target.fingerprint));
@@ -150,6 +156,9 @@ void vdnn::setChoices(Operation *op,
     entry.set("algorithm", builder.getStringAttr(choice.algorithm));
     entry.set("workspace", builder.getI64IntegerAttr(choice.workspaceBytes));
     entry.set("time_ns", builder.getI64IntegerAttr(choice.timeNs));
+    if (choice.nondeterministic) {
+      entry.set("nondeterministic", builder.getUnitAttr());
+    }
     list.push_back(entry.getDictionary(op->getContext()));
   }
   op->setAttr("vdnn.choices", builder.getArrayAttr(list));

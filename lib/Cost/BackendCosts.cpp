@@ -43,7 +43,7 @@ public:
     return schedule::signature(kernel, view().reads, view().writes);
   }
 
-  const schedule::KernelT kernel;
+  schedule::KernelT kernel;
 
 private:
   size_t operands;
@@ -98,16 +98,19 @@ private:
 
 class CudaCosts : public CostModel {
 public:
-  CudaCosts(DeviceFile file, bool reducedPrecision,
+  CudaCosts(DeviceFile file, const DeviceChoice &choice,
             std::unique_ptr<rt::KernelQuery> query)
       : CostModel(file.device, file.link), file(std::move(file)),
-        reducedPrecision(reducedPrecision), query(std::move(query)) {}
+        reducedPrecision(choice.precision != "fp32"),
+        nondeterministic(choice.allowNondeterministic),
+        query(std::move(query)) {}
 
   Result<std::vector<KernelChoice>> choices(Operation *op) override {
     if (isFree(op)) {
       return std::vector<KernelChoice>{{"", 0, 0}};
     }
     Launch launch(op);
+    launch.kernel.nondeterministic = nondeterministic;
     std::vector<KernelChoice> result = findMeasured(launch.signature());
     if (!result.empty()) {
       return result;
@@ -135,9 +138,10 @@ private:
     auto found = file.kernels.find(signature);
     if (found != file.kernels.end()) {
       for (const MeasuredKernel &kernel : found->second) {
-        if (reducedPrecision || !kernel.reducedPrecision) {
-          result.push_back(
-              {kernel.algorithm, kernel.workspaceBytes, kernel.timeNs});
+        if ((reducedPrecision || !kernel.reducedPrecision) &&
+            (nondeterministic || !kernel.nondeterministic)) {
+          result.push_back({kernel.algorithm, kernel.workspaceBytes,
+                            kernel.timeNs, kernel.nondeterministic});
         }
       }
     }
@@ -165,6 +169,7 @@ private:
     KernelChoice choice;
     choice.algorithm = candidate.algorithm;
     choice.workspaceBytes = candidate.workspaceBytes;
+    choice.nondeterministic = candidate.nondeterministic;
     choice.timeNs = getTime(file, op, cast<ComputeOp>(op).getFlops(),
                             share / (1 + kStep * double(rank)),
                             getTraffic(op) * (1 + kStep * double(rank)));
@@ -172,7 +177,7 @@ private:
   }
 
   DeviceFile file;
-  bool reducedPrecision;
+  bool reducedPrecision, nondeterministic;
   std::unique_ptr<rt::KernelQuery> query;
 };
 
@@ -190,7 +195,7 @@ std::unique_ptr<CostModel> vdnn::createCpuCosts(DeviceFile file,
 }
 
 Result<std::unique_ptr<CostModel>>
-vdnn::createCudaCosts(DeviceFile file, const std::string &precision) {
+vdnn::createCudaCosts(DeviceFile file, const DeviceChoice &choice) {
   Result<const rt::Plugin *> plugin = rt::loadPlugin("cuda");
   if (!plugin) {
     return plugin.error();
@@ -207,6 +212,6 @@ vdnn::createCudaCosts(DeviceFile file, const std::string &precision) {
                  "'; make it again with vdnn-profile"};
   }
   file.device.fingerprint = fingerprint;
-  return std::unique_ptr<CostModel>(std::make_unique<CudaCosts>(
-      std::move(file), precision != "fp32", std::move(*query)));
+  return std::unique_ptr<CostModel>(
+      std::make_unique<CudaCosts>(std::move(file), choice, std::move(*query)));
 }

@@ -15,7 +15,7 @@ std::unique_ptr<CostModel> createCpuCosts(DeviceFile file, unsigned threads);
 /// as measured where `file` is a profile that holds the kernel, else by
 /// formula. An error where the plugin or one of its libraries is missing.
 rt::Result<std::unique_ptr<CostModel>>
-createCudaCosts(DeviceFile file, const std::string &precision);
+createCudaCosts(DeviceFile file, const DeviceChoice &choice);
 
 } // namespace vdnn
 

@@ -117,7 +117,7 @@ std::unique_ptr<CostModel> vdnn::createCostModel(const DeviceChoice &choice,
   }
   if (file->device.kind == "cuda") {
     Result<std::unique_ptr<CostModel>> model =
-        createCudaCosts(std::move(*file), choice.precision);
+        createCudaCosts(std::move(*file), choice);
     if (!model) {
       error = model.error();
       return nullptr;

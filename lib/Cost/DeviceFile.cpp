@@ -54,6 +54,15 @@ public:
     return value && value->is_string() ? value->get<std::string>() : "";
   }
 
+  /// Absent: false.
+  bool flag(const char *key) {
+    const json *value = find(key, /*optional=*/true);
+    if (value && !value->is_boolean()) {
+      fail(llvm::Twine("'") + name(key) + "' must be true or false");
+    }
+    return value && value->is_boolean() && value->get<bool>();
+  }
+
   /// An object of numbers in [low, high] under keys from `allowed`; at least
   /// one.
   std::map<std::string, double> numbers(const char *key, double low,
@@ -202,6 +211,7 @@ static Status readKernels(const json &object, DeviceFile &file) {
           static_cast<uint64_t>(reader.number("workspace_bytes", 0, kMaxBytes));
       kernel.reducedPrecision =
           reader.number("reduced_precision", 0, 1, 0) != 0;
+      kernel.nondeterministic = reader.flag("nondeterministic");
       kernel.timeNs = static_cast<int64_t>(reader.number("ns", 0, kMaxTimeNs));
       reader.finish();
       if (!status.ok()) {

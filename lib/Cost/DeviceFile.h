@@ -19,6 +19,7 @@ struct MeasuredKernel {
   std::string algorithm;
   uint64_t workspaceBytes = 0;
   bool reducedPrecision = false;
+  bool nondeterministic = false;
   int64_t timeNs = 0;
 };
 

@@ -20,8 +20,8 @@ using namespace vdnn;
 //===----------------------------------------------------------------------===//
 // Assembly of cmd.launch
 //
-//   vdnn.cmd.launch "conv" algorithm "direct" on compute (@b1 : tensor<...>,
-//   @b2 : tensor<...>) -> (@b3 : tensor<...>)
+//   vdnn.cmd.launch "conv" algorithm "direct" nondeterministic on compute
+//     (@b1 : tensor<...>, @b2 : tensor<...>) -> (@b3 : tensor<...>)
 //     workspace @b4 in_place [0 -> 0] ns 1200 from "layer1.0.conv1" {strides =
 //     array<i64: 1, 1>} program { ... }
 //
@@ -90,6 +90,9 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
     }
     properties.algorithm = algorithm;
   }
+  if (succeeded(parser.parseOptionalKeyword("nondeterministic"))) {
+    properties.nondeterministic = parser.getBuilder().getUnitAttr();
+  }
 
   StringRef stream;
   SMLoc where;
@@ -145,6 +148,9 @@ void LaunchOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getKernelAttr();
   if (getAlgorithmAttr()) {
     printer << " algorithm " << getAlgorithmAttr();
+  }
+  if (getNondeterministic()) {
+    printer << " nondeterministic";
   }
   printer << " on " << stringifyStreamKind(getStream()) << ' ';
   printBuffers(printer, getReads(), getReadTypes());

@@ -34,6 +34,7 @@ void vdnn::addStepPasses(OpPassManager &manager, const PlanOptions &options) {
   target.device = options.device;
   target.threads = options.threads;
   target.precision = options.precision;
+  target.allowNondeterministic = options.allowNondeterministic;
   target.budget = options.budget;
   target.hostBudget = options.hostBudget;
   manager.addPass(createAttachTarget(target));
@@ -89,6 +90,10 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
       *this, "precision",
       llvm::cl::desc("fp32, tf32 (products of f32 on cuda) or bf16"),
       llvm::cl::init("fp32")};
+  Option<bool> allowNondeterministic{
+      *this, "allow-nondeterministic",
+      llvm::cl::desc("results may differ in the last bits from run to run"),
+      llvm::cl::init(false)};
   Option<std::string> policy{*this, "policy", llvm::cl::desc(getPolicyHelp()),
                              llvm::cl::init("none")};
   Option<std::string> kernels{*this, "kernels",
@@ -122,6 +127,7 @@ void vdnn::registerPassesAndPipelines() {
         options.device = chosen.device;
         options.threads = chosen.threads;
         options.precision = chosen.precision;
+        options.allowNondeterministic = chosen.allowNondeterministic;
         options.policy = chosen.policy;
         options.kernels = chosen.kernels;
         options.sync = chosen.sync;

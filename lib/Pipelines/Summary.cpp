@@ -81,7 +81,14 @@ void vdnn::printSummary(llvm::raw_ostream &stream, const std::string &model,
          << "device      " << lowered.target.name << '\n'
          << "policy      " << options.plan.policy << ", "
          << options.plan.kernels << " kernels, sync by " << options.plan.sync
-         << "\ninputs      " << describeInputs(lowered.planned) << '\n'
+         << '\n';
+  if (compiled.schedule->allow_nondeterministic) {
+    size_t count = schedule::countNondeterministic(*compiled.schedule);
+    stream << "bits        " << count << " nondeterministic kernels: results "
+           << (count > 0 ? "may differ in the last bits from run to run\n"
+                         : "are the same in every run\n");
+  }
+  stream << "inputs      " << describeInputs(lowered.planned) << '\n'
          << "arena       " << bytes(program.devicePeak) << ", lower bound "
          << bytes(program.deviceLowerBound) << " (gap "
          << rt::format("%.2f", getGap(program)) << " %), average "
@@ -131,6 +138,9 @@ void vdnn::printJsonSummary(llvm::raw_ostream &stream, const std::string &model,
       {"policy", options.plan.policy},
       {"kernels", options.plan.kernels},
       {"sync", options.plan.sync},
+      {"allow_nondeterministic", compiled.schedule->allow_nondeterministic},
+      {"nondeterministic_kernels",
+       schedule::countNondeterministic(*compiled.schedule)},
       {"staged_bytes", getStagedBytes(lowered.planned.problem)},
       {"ops", lowered.planned.problem.ops.size()},
       {"tensors", counts.tensors},

@@ -60,7 +60,8 @@ void writeOp(std::ostream &out, const Op &op) {
   out << '\n';
   for (const KernelChoice &choice : op.choices) {
     out << "  kernel " << quote(choice.algorithm) << " workspace "
-        << choice.workspaceBytes << " time " << choice.timeNs << '\n';
+        << choice.workspaceBytes << " time " << choice.timeNs
+        << (choice.nondeterministic ? " nondeterministic" : "") << '\n';
   }
 }
 
@@ -141,6 +142,7 @@ KernelChoice parseKernel(TextLine &line) {
   choice.workspaceBytes = line.readNumber<uint64_t>();
   line.expect("time");
   choice.timeNs = line.readNumber<int64_t>();
+  choice.nondeterministic = line.accept("nondeterministic");
   return choice;
 }
 

@@ -165,10 +165,12 @@ schedule::KernelT vdnn::toKernel(Operation *op) {
     kernel.kind = launch.getKernel().str();
     attributes = launch.getKernelAttributes();
     algorithm = launch.getAlgorithmAttr();
+    kernel.nondeterministic = launch.getNondeterministic();
   } else {
     kernel.kind = op->getName().stripDialect().str();
     attributes = getKernelAttributes(op);
     algorithm = op->getAttrOfType<StringAttr>("vdnn.algorithm");
+    kernel.nondeterministic = op->hasAttr("vdnn.nondeterministic");
   }
   if (algorithm) {
     kernel.algorithm = algorithm.str();

@@ -24,8 +24,8 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
       return signalPassFailure();
     }
     rt::Error error;
-    std::unique_ptr<CostModel> model =
-        createCostModel({device, threads, precision}, error);
+    std::unique_ptr<CostModel> model = createCostModel(
+        {device, threads, precision, allowNondeterministic}, error);
     if (!model) {
       module.emitError(error.message);
       return signalPassFailure();
@@ -34,6 +34,7 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
     target.device = device;
     target.threads = threads;
     target.precision = precision;
+    target.allowNondeterministic = allowNondeterministic;
     target.kind = model->device().kind;
     target.name = model->device().name;
     target.fingerprint = model->device().fingerprint;

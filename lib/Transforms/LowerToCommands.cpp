@@ -175,6 +175,9 @@ void PlanWriter::writeHeader(PlanOp plan) {
   number("link_host_to_device", target.link.hostToDeviceBytesPerSecond);
   number("link_duplex_factor", target.link.duplexFactor);
   bytes("link_latency_ns", target.link.latencyNs);
+  if (target.allowNondeterministic) {
+    plan->setAttr("allow_nondeterministic", builder.getUnitAttr());
+  }
   bytes("budget", target.budget);
   bytes("host_budget", target.hostBudget);
   bytes("overhead", target.overheadBytes);
@@ -289,6 +292,7 @@ void PlanWriter::writeLaunch(const planning::PlannedCommand &command) {
       step.getLoc(),
       StreamKindAttr::get(module.getContext(), convert(command.stream)),
       builder.getStringAttr(op->getName().stripDialect()), algorithm,
+      op->getAttrOfType<UnitAttr>("vdnn.nondeterministic"),
       getKernelAttributes(op), refs(command.reads),
       builder.getTypeArrayAttr(SmallVector<Type>(op->getOperandTypes())),
       refs(command.writes),

@@ -71,6 +71,9 @@ void SolutionWriter::writeKernels() {
     op->setAttr("vdnn.workspace",
                 builder.getI64IntegerAttr(choice.workspaceBytes));
     op->setAttr("vdnn.time_ns", builder.getI64IntegerAttr(choice.timeNs));
+    if (choice.nondeterministic) {
+      op->setAttr("vdnn.nondeterministic", builder.getUnitAttr());
+    }
   }
 }
 

@@ -12,8 +12,8 @@ namespace vdnn {
 using namespace mlir;
 using namespace vdnn;
 
-/// Leaves out each choice that another one beats in time and in workspace (the
-/// first of two equal ones stays).
+/// Leaves out each choice that another one beats in time and in workspace (of
+/// two equal ones the deterministic one stays, or the first).
 static std::vector<planning::KernelChoice>
 removeBeaten(const std::vector<planning::KernelChoice> &all) {
   std::vector<planning::KernelChoice> kept;
@@ -22,8 +22,12 @@ removeBeaten(const std::vector<planning::KernelChoice> &all) {
     for (size_t j = 0; j < all.size(); ++j) {
       bool noWorse = all[j].timeNs <= all[i].timeNs &&
                      all[j].workspaceBytes <= all[i].workspaceBytes;
+      auto place = [&](size_t k) {
+        return std::pair(all[k].nondeterministic, k);
+      };
       bool better = all[j].timeNs < all[i].timeNs ||
-                    all[j].workspaceBytes < all[i].workspaceBytes || j < i;
+                    all[j].workspaceBytes < all[i].workspaceBytes ||
+                    place(j) < place(i);
       beaten |= j != i && noWorse && better;
     }
     if (!beaten) {
@@ -43,8 +47,10 @@ struct SelectKernelsPass : vdnn::impl::SelectKernelsBase<SelectKernelsPass> {
       return signalPassFailure();
     }
     rt::Error error;
-    std::unique_ptr<CostModel> model = createCostModel(
-        {target->device, target->threads, target->precision}, error);
+    std::unique_ptr<CostModel> model =
+        createCostModel({target->device, target->threads, target->precision,
+                         target->allowNondeterministic},
+                        error);
     if (!model) {
       module.emitError(error.message);
       return signalPassFailure();

@@ -67,6 +67,12 @@ public:
   /// one without a writer.
   CommandId writer(BufferId id) const;
 
+  /// Whether a command is a launch that may give other bits in every run.
+  bool isNondeterministic(CommandId id) const {
+    return command(id).kind == schedule::CommandKind::Launch &&
+           schedule.kernels[command(id).kernel]->nondeterministic;
+  }
+
   void report(const char *invariant, std::string message);
 
   /// Reports a rule about ranges: `invariant` on the device, P12 on the host.

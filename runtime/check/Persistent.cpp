@@ -115,7 +115,7 @@ static void checkResult(Context &context, uint32_t id,
 
 /// One launch makes the value of a tensor; with two, copies could bring back or
 /// leave the wrong one. Only a tensor that is to be computed again has more,
-/// which all make the same value.
+/// which all make the same value, to the last bit.
 static void checkMakers(Context &context,
                         const std::vector<BufferId> &origins) {
   std::vector<BufferId> maker(context.schedule.tensors.size(), kNone);
@@ -145,6 +145,13 @@ static void checkMakers(Context &context,
                          ", and " + makes + ", both values of " +
                          context.describeTensor(tensor) +
                          ", which is not to be recomputed");
+    } else if (t.decision == Decision::Recompute &&
+               context.isNondeterministic(context.writer(id))) {
+      context.report("P4", makes + ", a value of " +
+                               context.describeTensor(tensor) +
+                               ", which is to be recomputed: a "
+                               "nondeterministic kernel does not make the "
+                               "same bits twice");
     }
     maker[tensor] = id;
   }

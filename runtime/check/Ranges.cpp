@@ -203,6 +203,20 @@ static void checkHeader(Context &context) {
   }
 }
 
+static void checkDeterminism(Context &context) {
+  if (context.schedule.allow_nondeterministic) {
+    return;
+  }
+  for (CommandId id = 0; id < context.schedule.commands.size(); ++id) {
+    if (context.isNondeterministic(id)) {
+      context.report("P10", context.describeCommand(id) +
+                                " is marked nondeterministic, which the "
+                                "header does not allow; plan again with "
+                                "--allow-nondeterministic");
+    }
+  }
+}
+
 void checkRanges(Context &context) {
   const ScheduleT &s = context.schedule;
   for (BufferId id = 0; id < s.buffers.size(); ++id) {
@@ -225,6 +239,7 @@ void checkRanges(Context &context) {
   }
   checkHeader(context);
   checkSummary(context);
+  checkDeterminism(context);
 }
 
 } // namespace vdnn::rt::check_detail

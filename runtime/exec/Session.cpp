@@ -83,6 +83,11 @@ Status Session::load(const SessionOptions &options) {
     return notes.status();
   }
   notes_ = std::move(*notes);
+  if (size_t count = schedule::countNondeterministic(executor_->schedule())) {
+    notes_.push_back("results may differ in the last bits from run to run: " +
+                     std::to_string(count) +
+                     " kernels of the plan are nondeterministic");
+  }
   return {};
 }
 

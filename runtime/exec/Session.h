@@ -52,8 +52,8 @@ public:
 
   Executor &executor() { return *executor_; }
 
-  /// What the user should know about the weights that the run starts from, one
-  /// line each.
+  /// What the user should know about the weights that the run starts from, and
+  /// about the bits that it gives; one line each.
   const std::vector<std::string> &notes() const { return notes_; }
 
   const Feed &feed() const { return *feed_; }

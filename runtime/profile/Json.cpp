@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace vdnn::rt {
@@ -57,6 +56,9 @@ std::string toJson(const Profile &profile, const std::string &name) {
            {"workspace_bytes", way.candidate.workspaceBytes},
            {"reduced_precision", way.candidate.reducedPrecision ? 1 : 0},
            {"ns", way.timeNs}});
+      if (way.candidate.nondeterministic) {
+        list.back()["nondeterministic"] = true;
+      }
     }
   }
   return root.dump(1) + "\n";
@@ -92,12 +94,10 @@ static Profile read(const ordered_json &root) {
       entry.at("algorithm").get_to(way.candidate.algorithm);
       way.candidate.workspaceBytes = readCount(entry, "workspace_bytes");
       way.candidate.reducedPrecision = entry.value("reduced_precision", 0) != 0;
+      way.candidate.nondeterministic = entry.value("nondeterministic", false);
       way.timeNs = static_cast<int64_t>(readCount(entry, "ns"));
     }
-    std::stable_sort(measured.begin(), measured.end(),
-                     [](const MeasuredKernel &a, const MeasuredKernel &b) {
-                       return a.timeNs < b.timeNs;
-                     });
+    sortFastestFirst(measured);
   }
   return profile;
 }

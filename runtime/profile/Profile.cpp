@@ -27,7 +27,7 @@ struct Task {
   std::string signature;
   const schedule::KernelT *kernel;
   std::vector<const schedule::TypeT *> reads, writes;
-  std::vector<KernelCandidate> candidates; ///< none: it is measured already
+  std::vector<KernelCandidate> candidates; ///< those not measured yet
   /// Each operand has bytes of its own, whatever the plan does in place.
   std::vector<uint64_t> readOffsets, writeOffsets;
   uint64_t operandBytes = 0;
@@ -55,23 +55,37 @@ Status place(Task &task) {
   return status ? put(task.writes, task.writeOffsets) : status;
 }
 
-/// Candidates for what `profile` does not hold yet.
+/// Candidates that `profile` does not hold yet: of a kernel that it holds, the
+/// nondeterministic ones alone.
 Status listCandidates(Task &task, KernelQuery &query, const Profile &profile,
-                      uint64_t maxWorkspace) {
-  if (profile.kernels.contains(task.signature)) {
+                      const ProfileOptions &options) {
+  auto known = profile.kernels.find(task.signature);
+  bool isKnown = known != profile.kernels.end();
+  if (isKnown && !options.allowNondeterministic) {
     return {};
   }
+  schedule::KernelT kernel = *task.kernel;
+  kernel.nondeterministic = options.allowNondeterministic;
   Result<std::vector<KernelCandidate>> candidates =
-      query.candidates(*task.kernel, task.types());
+      query.candidates(kernel, task.types());
   if (!candidates) {
     return candidates.status();
   }
+  auto isMissing = [&](const KernelCandidate &candidate) {
+    auto same = [&](const MeasuredKernel &way) {
+      return way.candidate.algorithm == candidate.algorithm;
+    };
+    return !isKnown ||
+           (candidate.nondeterministic &&
+            std::none_of(known->second.begin(), known->second.end(), same));
+  };
   for (KernelCandidate &candidate : *candidates) {
-    if (candidate.workspaceBytes <= maxWorkspace) {
+    if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
+        isMissing(candidate)) {
       task.candidates.push_back(std::move(candidate));
     }
   }
-  if (task.candidates.empty()) {
+  if (task.candidates.empty() && !isKnown) {
     return Error{
         "every way to run '" + task.signature +
         "' needs more workspace than may be measured; raise --max-workspace"};
@@ -81,7 +95,7 @@ Status listCandidates(Task &task, KernelQuery &query, const Profile &profile,
 
 Result<std::vector<Task>> listTasks(const schedule::ScheduleT &plan,
                                     KernelQuery &query, const Profile &profile,
-                                    uint64_t maxWorkspace) {
+                                    const ProfileOptions &options) {
   std::vector<Task> tasks;
   std::map<std::string, size_t> known;
   for (const auto &command : plan.commands) {
@@ -100,7 +114,7 @@ Result<std::vector<Task>> listTasks(const schedule::ScheduleT &plan,
     if (!known.try_emplace(task.signature, tasks.size()).second) {
       continue;
     }
-    Status status = listCandidates(task, query, profile, maxWorkspace);
+    Status status = listCandidates(task, query, profile, options);
     status = status ? place(task) : status;
     if (!status) {
       return status.error();
@@ -137,12 +151,12 @@ public:
     return {};
   }
 
-  Result<std::vector<MeasuredKernel>> measure(const Task &task) {
+  /// Adds to the ways that are known, the fastest first.
+  Status measure(const Task &task, std::vector<MeasuredKernel> &ways) {
     if (Status status = clearIntegers(task); !status) {
-      return status.error();
+      return status;
     }
-    std::vector<MeasuredKernel> measured;
-    int64_t best = INT64_MAX;
+    int64_t best = ways.empty() ? INT64_MAX : ways.front().timeNs;
     for (const KernelCandidate &candidate : task.candidates) {
       Result<MeasuredKernel> result = measure(task, candidate, best);
       if (!result) {
@@ -153,13 +167,10 @@ public:
         continue;
       }
       best = std::min(best, result->timeNs);
-      measured.push_back(std::move(*result));
+      ways.push_back(std::move(*result));
     }
-    std::stable_sort(measured.begin(), measured.end(),
-                     [](const MeasuredKernel &a, const MeasuredKernel &b) {
-                       return a.timeNs < b.timeNs;
-                     });
-    return measured;
+    sortFastestFirst(ways);
+    return {};
   }
 
   /// Gets a task ready to be launched in one of its measured ways, on numbers
@@ -213,6 +224,7 @@ private:
   Status prepare(const Task &task, const KernelCandidate &candidate) {
     schedule::KernelT kernel = *task.kernel;
     kernel.algorithm = candidate.algorithm;
+    kernel.nondeterministic = candidate.nondeterministic;
     return device.prepare(0, kernel, task.types(), {},
                           candidate.workspaceBytes);
   }
@@ -265,8 +277,9 @@ uint64_t countKernelBytes(const std::vector<Task> &tasks,
     for (const KernelCandidate &candidate : task.candidates) {
       hold(task, candidate);
     }
-    if (task.candidates.empty()) {
-      hold(task, profile.kernels.at(task.signature).front().candidate);
+    if (auto known = profile.kernels.find(task.signature);
+        known != profile.kernels.end()) {
+      hold(task, known->second.front().candidate);
     }
   }
   return align(bytes);
@@ -282,14 +295,13 @@ Status measureKernels(const std::vector<Task> &tasks, Measurement &measurement,
     if (task.candidates.empty()) {
       continue;
     }
-    Result<std::vector<MeasuredKernel>> measured = measurement.measure(task);
-    if (!measured) {
-      return measured.status();
+    std::vector<MeasuredKernel> &ways = profile.kernels[task.signature];
+    if (Status status = measurement.measure(task, ways); !status) {
+      return status;
     }
-    if (measured->empty()) {
+    if (ways.empty()) {
       return Error{"no way to run '" + task.signature + "' on this device"};
     }
-    profile.kernels[task.signature] = std::move(*measured);
     if (options.progress) {
       options.progress(++done, all, task.signature);
     }
@@ -321,6 +333,13 @@ Status measureUnderCompute(const std::vector<Task> &tasks,
 
 } // namespace
 
+void sortFastestFirst(std::vector<MeasuredKernel> &ways) {
+  std::stable_sort(ways.begin(), ways.end(),
+                   [](const MeasuredKernel &a, const MeasuredKernel &b) {
+                     return a.timeNs < b.timeNs;
+                   });
+}
+
 Result<Profile> measureProfile(const schedule::ScheduleT &plan,
                                const Plugin &plugin,
                                const ProfileOptions &options) {
@@ -351,8 +370,7 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
     }
     profile.kernels = options.known->kernels;
   }
-  Result<std::vector<Task>> tasks =
-      listTasks(plan, **query, profile, options.maxWorkspaceBytes);
+  Result<std::vector<Task>> tasks = listTasks(plan, **query, profile, options);
   if (!tasks) {
     return tasks.error();
   }

@@ -45,13 +45,19 @@ struct Profile {
   std::map<std::string, std::vector<MeasuredKernel>> kernels;
 };
 
+/// Keeps the order of equal times.
+void sortFastestFirst(std::vector<MeasuredKernel> &ways);
+
 struct ProfileOptions {
   /// Measurements of each candidate, whose median counts.
   unsigned rounds = 5;
   /// Candidates that need a larger workspace are left out.
   uint64_t maxWorkspaceBytes = uint64_t{16} << 30;
-  /// An earlier profile of this device, whose kernels are kept as they are; may
-  /// be null.
+  /// Whether nondeterministic candidates are measured too.
+  bool allowNondeterministic = false;
+  /// An earlier profile of this device, or null. What it holds is kept;
+  /// kernels get the nondeterministic ways that are asked for and that it
+  /// lacks.
   const Profile *known = nullptr;
   /// Called after each kernel that is measured: how many of how many, and its
   /// signature.

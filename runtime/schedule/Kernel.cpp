@@ -2,6 +2,8 @@
 
 #include "runtime/schedule/Schedule.h"
 
+#include <algorithm>
+
 namespace vdnn::schedule {
 
 uint64_t elementBytes(ElementType element) {
@@ -82,6 +84,15 @@ std::string getText(const KernelT &kernel, const std::string &name,
                     const std::string &fallback) {
   const AttributeT *attribute = findAttribute(kernel, name);
   return attribute ? attribute->text : fallback;
+}
+
+size_t countNondeterministic(const ScheduleT &schedule) {
+  return std::count_if(
+      schedule.commands.begin(), schedule.commands.end(),
+      [&](const auto &command) {
+        return command->kind == CommandKind::Launch &&
+               schedule.kernels[command->kernel]->nondeterministic;
+      });
 }
 
 } // namespace vdnn::schedule

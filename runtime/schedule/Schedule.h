@@ -57,6 +57,10 @@ double getNumber(const KernelT &kernel, const std::string &name,
 std::string getText(const KernelT &kernel, const std::string &name,
                     const std::string &fallback = "");
 
+/// How many launches a step has whose results may differ in the last bits from
+/// run to run.
+size_t countNondeterministic(const ScheduleT &schedule);
+
 /// All that decides how a kernel can run, but its algorithm: kind, attributes,
 /// program and the types of its operands, as one line of text that people can
 /// read. Equal kernels have equal signatures.

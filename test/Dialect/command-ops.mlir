@@ -25,6 +25,8 @@ vdnn.plan @net attributes {device_arena = 8192 : i64} {
 
   // CHECK-NEXT: {{^ *}}vdnn.cmd.launch "conv" algorithm "direct" on compute (@b0 : tensor<8x3x4x4xf32>, @b1 : tensor<16x3x3x3xf32>) -> (@h : tensor<8x16x4x4xf32, #vdnn.layout<channels_last>>) workspace @b1 ns 1200 from "layer" {group = 1 : i64, pads = array<i64: 1, 1, 1, 1>}{{$}}
   vdnn.cmd.launch "conv" algorithm "direct" on compute (@b0 : tensor<8x3x4x4xf32>, @b1 : tensor<16x3x3x3xf32>) -> (@h : tensor<8x16x4x4xf32, #vdnn.layout<channels_last>>) workspace @b1 ns 1200 from "layer" {pads = array<i64: 1, 1, 1, 1>, group = 1 : i64}
+  // CHECK-NEXT: {{^ *}}vdnn.cmd.launch "matmul" algorithm "f32:inplace" nondeterministic on compute (@b0 : tensor<4x4xf32>) -> (@b1 : tensor<4x4xf32>) ns 0 from ""{{$}}
+  vdnn.cmd.launch "matmul" algorithm "f32:inplace" nondeterministic on compute (@b0 : tensor<4x4xf32>) -> (@b1 : tensor<4x4xf32>) ns 0 from ""
   // CHECK-NEXT: {{^ *}}vdnn.cmd.launch "sgd" on compute (@b0 : tensor<4xf32>, @b0 : tensor<4xf32>) -> (@b0 : tensor<4xf32>) in_place [0 -> 0] ns 0 from "w"{{$}}
   vdnn.cmd.launch "sgd" on compute (@b0 : tensor<4xf32>, @b0 : tensor<4xf32>) -> (@b0 : tensor<4xf32>) in_place [0 -> 0] ns 0 from "w"
   // CHECK-NEXT: {{^ *}}vdnn.cmd.launch "pointwise" on compute (@b0 : tensor<4xf32>) -> (@b1 : tensor<4xf32>) ns 7 from "relu" program {{[{]$}}

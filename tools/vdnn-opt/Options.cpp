@@ -129,6 +129,13 @@ static cl::opt<std::string>
                        "tensor cores, factors of 10 bits) or bf16 (activations "
                        "and products in bf16, parameters in f32; not on cpu)"),
               cl::value_desc("kind"), cl::init("fp32"), cl::cat(planCategory));
+static cl::opt<bool> allowNondeterministic(
+    "allow-nondeterministic",
+    cl::desc("also take kernels whose results differ in the last bits from run "
+             "to run (sums by atomic operations): of cuda, and measured ones "
+             "of a profile that was made with this option; other devices have "
+             "none"),
+    cl::init(false), cl::cat(planCategory));
 static cl::opt<std::string>
     profile("profile",
             cl::desc("plan from measured times, as vdnn-profile wrote them; "
@@ -372,6 +379,7 @@ static rt::Status readPlan(PlanOptions &options) {
   }
   options.policy = *named;
   options.precision = *rounded;
+  options.allowNondeterministic = allowNondeterministic;
   options.kernels = *preferred;
   options.sync = *synced;
   options.inputs = *copied;

@@ -30,6 +30,10 @@ static constexpr const char *kExamples = R"(Examples:
   Add what another plan needs, and measure nothing twice:
     vdnn-profile vgg16.vdnn --update h200.json -o h200.json
 
+  Also measure ways whose last bits differ from run to run, and plan with them:
+    vdnn-profile vgg16.vdnn --update h200.json -o h200.json --allow-nondeterministic
+    vdnn-opt vgg16.onnx --batch=64 --loss=cross_entropy --profile h200.json --allow-nondeterministic -o vgg16.mlir
+
 Nothing else should use the GPU meanwhile. A profile is good for the GPU, cuDNN and cuBLAS it was made with.)";
 
 namespace {
@@ -55,6 +59,9 @@ static rt::Result<schedule::ScheduleT> readPlan(const ProfileCommand &command) {
   std::vector<std::string> options = command.planOptions;
   options.push_back("--device=cuda");
   options.push_back("--summary=none");
+  if (command.options.allowNondeterministic) {
+    options.push_back("--allow-nondeterministic"); // Some shapes need it.
+  }
   return tool::compilePlan(command.input, options);
 }
 
@@ -167,8 +174,9 @@ int main(int argc, char **argv) {
       ->required();
   app.add_option("--update", command.update,
                  "an earlier profile of this GPU: what it holds is kept, only "
-                 "other kernels are measured, and the link; -o may name the "
-                 "same file")
+                 "other kernels are measured, and the link; with "
+                 "--allow-nondeterministic also the nondeterministic ways that "
+                 "its kernels lack; -o may name the same file")
       ->check(CLI::ExistingFile);
   app.add_option("--plan-option", command.planOptions,
                  "an option of vdnn-opt for a model; may be repeated")
@@ -176,6 +184,11 @@ int main(int argc, char **argv) {
   app.add_option("--rounds", command.options.rounds,
                  "measurements of each candidate (default 5)")
       ->check(CLI::Range(1, 1000));
+  app.add_flag("--allow-nondeterministic",
+               command.options.allowNondeterministic,
+               "also measure ways whose results differ in the last bits from "
+               "run to run (sums by atomic operations); vdnn-opt ignores them "
+               "without its option of that name");
   double gibibytes = 0;
   app.add_option("--max-workspace", gibibytes,
                  "candidates that need more GiB of workspace are left out "

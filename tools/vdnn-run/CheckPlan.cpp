@@ -67,6 +67,11 @@ rt::Result<bool> checkPlan(const RunOptions &options) {
   std::printf("copies    %s to host, %s to device in each step\n",
               formatBytes(facts.bytesToHost).c_str(),
               formatBytes(facts.bytesToDevice).c_str());
+  if (size_t count = schedule::countNondeterministic(schedule)) {
+    std::printf("bits      %zu nondeterministic kernels, which the plan "
+                "allows\n",
+                count);
+  }
   std::printf("device    %s\n",
               device ? "P11 holds: this is the one that the plan is made for"
                      : ("P11 not checked: " + device.message()).c_str());

@@ -212,6 +212,17 @@ rt::Result<bool> comparePlans(const RunOptions &options) {
         static_cast<unsigned long long>((*a)->feed().batch()),
         static_cast<unsigned long long>((*b)->feed().batch()))};
   }
+  for (auto [path, session] :
+       {std::pair{&options.plan, a->get()}, {&options.compare, b->get()}}) {
+    if (size_t count =
+            schedule::countNondeterministic(session->executor().schedule())) {
+      return rt::Error{format("'%s' has %zu nondeterministic kernels: its "
+                              "results differ in the last bits from run to "
+                              "run, whatever the plan; compare plans that are "
+                              "made without --allow-nondeterministic",
+                              path->c_str(), count)};
+    }
+  }
   printPlan("A", options.plan, (*a)->executor().schedule());
   printPlan("B", options.compare, (*b)->executor().schedule());
   uint64_t total = stepCount(options, **a);

@@ -137,7 +137,8 @@ static void addResultOptions(CLI::App &app, RunOptions &options) {
       ->type_name("REGEX");
   CLI::Option *compare =
       app.add_option("--compare", options.compare,
-                     "run another plan beside this one, compare bit for bit")
+                     "run another plan beside this one, compare bit for bit; "
+                     "not with nondeterministic kernels")
           ->type_name("PLAN");
   CLI::Option *test = app.add_option("--onnx-test", options.onnxTest,
                                      "replay the ONNX test data in this folder")

@@ -48,6 +48,7 @@ struct Target {
   std::string device; ///< as `vdnn-attach-target` was told
   unsigned threads = 0;
   std::string precision;
+  bool allowNondeterministic = false;
   std::string kind;
   std::string name;
   std::string fingerprint;

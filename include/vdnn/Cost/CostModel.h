@@ -68,6 +68,9 @@ struct DeviceChoice {
   /// "fp32" is IEEE; "tf32" lets the tensor cores of cuda round the factors of
   /// f32 products to 10 bits; "bf16" is for a step whose activations are bf16.
   std::string precision = "fp32";
+  /// Whether results may differ in the last bits from run to run. Only cuda has
+  /// kernels that do.
+  bool allowNondeterministic = false;
 };
 
 /// Makes the cost model of a device. Null, and `error` set, if there is no such

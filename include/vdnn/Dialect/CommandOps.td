@@ -11,7 +11,8 @@ include "mlir/IR/SymbolInterfaces.td"
 def VDNN_PlanOp : VDNN_Op<"plan", [IsolatedFromAbove, Symbol, SymbolTable, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "a schedule: one step of a network as commands on streams";
   let description = [{
-    Tensors first, then buffers, then the commands in the order of their submission; a line each.
+    Tensors first, then buffers, then the commands in the order of their submission; a line each. With the attribute
+    `allow_nondeterministic` launches may be marked `nondeterministic`.
 
     ```mlir
     vdnn.plan @resnet50 attributes {device_arena = 8192 : i64, host_arena = 0 : i64} {
@@ -70,7 +71,8 @@ def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">, DeclareOpInterfa
   let summary = "runs a kernel";
   let description = [{
     `kernel` is the mnemonic of a compute op without dialect, `kernel_attributes` its attributes; the region is that of a pointwise op.
-    Reads and writes name a buffer and say how the kernel views its bytes. `in_place` holds pairs (position in reads, position in writes).
+    `nondeterministic` stands behind an algorithm whose results may differ in the last bits from run to run; the plan must then
+    have the attribute `allow_nondeterministic`. Reads and writes name a buffer and say how the kernel views its bytes. `in_place` holds pairs (position in reads, position in writes).
 
     ```mlir
     vdnn.cmd.launch "conv" algorithm "direct" on compute (@b1 : tensor<8x3x32x32xf32>, @b2 : tensor<16x3x3x3xf32>) -> (@b3 : tensor<8x16x32x32xf32>) workspace @b4 ns 120000 from "conv1" {dilations = array<i64: 1, 1>, group = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
@@ -82,7 +84,7 @@ def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">, DeclareOpInterfa
     }
     ```
   }];
-  let arguments = (ins VDNN_StreamKindAttr:$stream, StrAttr:$kernel, OptionalAttr<StrAttr>:$algorithm, DictionaryAttr:$kernel_attributes,
+  let arguments = (ins VDNN_StreamKindAttr:$stream, StrAttr:$kernel, OptionalAttr<StrAttr>:$algorithm, UnitAttr:$nondeterministic, DictionaryAttr:$kernel_attributes,
                    ArrayAttr:$reads, TypeArrayAttr:$read_types, ArrayAttr:$writes, TypeArrayAttr:$write_types,
                    OptionalAttr<FlatSymbolRefAttr>:$workspace, OptionalAttr<DenseI64ArrayAttr>:$in_place, I64Attr:$predicted_ns, StrAttr:$location);
   let regions = (region MaxSizedRegion<1>:$body);

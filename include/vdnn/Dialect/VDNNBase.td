@@ -37,6 +37,7 @@ def VDNN_Dialect : Dialect {
     | `vdnn.gradient_of` | compute ops that are no views | result 0 is the whole gradient of the parameter of that name |
     | `vdnn.gradients` | compute ops | array of strings, one per result: the result is the whole gradient of the parameter of that name (`""`: of none); stands instead of `vdnn.gradient_of` where an op has several such results |
     | `vdnn.algorithm`, `vdnn.workspace`, `vdnn.time_ns` | compute ops | the chosen kernel |
+    | `vdnn.nondeterministic` | compute ops | the chosen kernel may give other last bits in every run |
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

@@ -22,6 +22,8 @@ struct PlanOptions {
   unsigned threads = 0;
   /// fp32; tf32: of products of f32 on cuda; bf16: of activations and products.
   std::string precision = "fp32";
+  /// Kernels may give other last bits in every run; only cuda has such.
+  bool allowNondeterministic = false;
   std::string policy = "none";
   std::string kernels = "performance";
   std::string sync = "event";

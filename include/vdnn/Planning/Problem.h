@@ -62,6 +62,8 @@ struct KernelChoice {
   std::string algorithm;
   uint64_t workspaceBytes = 0;
   int64_t timeNs = 0;
+  /// Its results may differ in the last bits from run to run.
+  bool nondeterministic = false;
 };
 
 /// Operand `from` may be overwritten by result `to` (tensors, not positions).

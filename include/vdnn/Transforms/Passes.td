@@ -21,6 +21,7 @@ def AttachTarget : Pass<"vdnn-attach-target", "::mlir::ModuleOp"> {
     Option<"device", "device", "std::string", "\"cpu\"", "cpu, cuda, h200, titanx, or the JSON file of a device or profile">,
     Option<"threads", "threads", "unsigned", "0", "threads of the CPU (0: all)">,
     Option<"precision", "precision", "std::string", "\"fp32\"", "fp32, tf32 (products of f32 on cuda) or bf16">,
+    Option<"allowNondeterministic", "allow-nondeterministic", "bool", "false", "results may differ in the last bits from run to run (cuda)">,
     Option<"budget", "budget", "int64_t", "0", "device bytes of the whole process (0: no limit)">,
     Option<"hostBudget", "host-budget", "int64_t", "0", "pinned host bytes (0: no limit)">
   ];
@@ -56,7 +57,8 @@ def PlanTransfers : Pass<"vdnn-plan-transfers", "::mlir::func::FuncOp"> {
   let summary = "decides what leaves the device and when, and which kernels run";
   let description = [{
     In: one step with `vdnn.choices`. Out: transfer form: offload, release, prefetch and barrier ops between the compute ops; on each
-    compute op the kernel that was taken (`vdnn.algorithm`, `vdnn.workspace`, `vdnn.time_ns`) and for each value the decision
+    compute op the kernel that was taken (`vdnn.algorithm`, `vdnn.workspace`, `vdnn.time_ns`, and `vdnn.nondeterministic` where its
+    results may differ in the last bits from run to run) and for each value the decision
     and its reason (`vdnn.decisions`, `vdnn.reasons`; on arguments `vdnn.decision`, `vdnn.reason`). An input whose next value comes in
     while the step runs carries `vdnn.staged`. Lost: the choices not taken.
 

@@ -1,7 +1,8 @@
 //===- Conv.cpp - convolution and its gradients by cuDNN ------------------===//
 //
-// Algorithms are cuDNN's engines with their knobs ("cudnn:e12,k2=3,k7=0"), all
-// deterministic, and what our own kernels do beside them ("+pad", "+bias").
+// Algorithms are cuDNN's engines with their knobs ("cudnn:e12,k2=3,k7=0"), and
+// what our own kernels do beside them ("+pad", "+bias"). Engines that add by
+// atomic operations are for kernels that are marked nondeterministic alone.
 // With f32 tensors an engine on tensor cores multiplies in tf32: reduced
 // precision. Bias and ReLU are computed by the code that computes the
 // convolution (the bias is rounded to bf16 where the tensors are), if not by
@@ -69,32 +70,40 @@ static bool isDeterministic(const EngineConfig &config) {
   return !config.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
 }
 
-/// All deterministic ways to compute the graph, in the order of the heuristics.
-/// cuDNN's fallbacks are slow and large: they are asked for only where there is
-/// nothing else (in full precision). Last, in full precision, what the
-/// heuristics do not tell: FFTs and Winograd's transforms, of forward
-/// convolutions above all.
+/// All ways to compute the graph, in the order of the heuristics. cuDNN's
+/// fallbacks are slow and large: they are asked for only where there is nothing
+/// else (deterministic and in full precision), or for the engines with atomics,
+/// most of which are among them. Last, in full precision, what the heuristics
+/// do not tell: FFTs and Winograd's transforms, of forward convolutions above
+/// all. The deterministic ways are the same whether the others are asked for.
 static Result<std::vector<EngineConfig>> findConfigs(const ConvGraph &conv,
-                                                     const Properties &device) {
+                                                     const Properties &device,
+                                                     bool nondeterministic) {
   std::vector<EngineConfig> result;
   std::set<std::string> known;
   bool complete = false;
   auto add = [&](EngineConfig &config) {
-    if (isDeterministic(config) && !isWrong(config, conv) &&
+    if ((nondeterministic || isDeterministic(config)) &&
+        !isWrong(config, conv) &&
         known.insert(config.choice.toString()).second) {
-      complete |= !isReducedPrecision(config, conv.element);
+      complete |=
+          isDeterministic(config) && !isReducedPrecision(config, conv.element);
       result.push_back(std::move(config));
     }
   };
-  for (cudnnBackendHeurMode_t mode :
-       {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    if (complete) {
-      break;
-    }
-    auto engines = cudnn::findEngines(conv.graph, device, mode);
-    VDNN_TRY(engines.status());
-    for (EngineConfig &config : *engines) {
-      add(config);
+  auto heuristics = cudnn::findEngines(conv.graph, device, CUDNN_HEUR_MODE_A);
+  VDNN_TRY(heuristics.status());
+  for (EngineConfig &config : *heuristics) {
+    add(config);
+  }
+  if (bool isEnough = complete; !isEnough || nondeterministic) {
+    auto fallbacks =
+        cudnn::findEngines(conv.graph, device, CUDNN_HEUR_MODE_FALLBACK);
+    VDNN_TRY(fallbacks.status());
+    for (EngineConfig &config : *fallbacks) {
+      if (!isEnough || !isDeterministic(config)) {
+        add(config);
+      }
     }
   }
   if (conv.element == ElementType::F32) {
@@ -107,21 +116,30 @@ static Result<std::vector<EngineConfig>> findConfigs(const ConvGraph &conv,
     }
   }
   if (result.empty()) {
-    return Error{"cuDNN has no deterministic code for these shapes"};
+    return Error{std::string("cuDNN has no ") +
+                 (nondeterministic ? "code for these shapes"
+                                   : "deterministic code for these shapes; "
+                                     "ask for all with "
+                                     "--allow-nondeterministic")};
   }
   return result;
 }
 
 /// As above; the compiler asks often, and networks repeat their shapes.
 static Result<std::vector<EngineConfig>> getConfigs(const ConvGraph &conv,
-                                                    const Properties &device) {
+                                                    const Properties &device,
+                                                    bool nondeterministic) {
   static std::mutex mutex;
   static std::map<std::string, Result<std::vector<EngineConfig>>> known;
   std::lock_guard lock(mutex);
-  std::string key = device.json + ";" + conv.graph.key();
+  std::string key =
+      device.json + (nondeterministic ? ";all;" : ";") + conv.graph.key();
   auto found = known.find(key);
   if (found == known.end()) {
-    found = known.emplace(std::move(key), findConfigs(conv, device)).first;
+    found = known
+                .emplace(std::move(key),
+                         findConfigs(conv, device, nondeterministic))
+                .first;
   }
   return found->second;
 }
@@ -131,7 +149,7 @@ static Result<EngineConfig> choose(const ConvGraph &conv,
                                    const Properties &device,
                                    const std::string &algorithm) {
   if (algorithm.empty()) {
-    auto configs = getConfigs(conv, device);
+    auto configs = getConfigs(conv, device, /*nondeterministic=*/false);
     VDNN_TRY(configs.status());
     for (const EngineConfig &config : *configs) {
       if (!isReducedPrecision(config, conv.element)) {
@@ -145,9 +163,6 @@ static Result<EngineConfig> choose(const ConvGraph &conv,
   VDNN_TRY(choice.status());
   auto config = cudnn::configureEngine(conv.graph, device, *choice);
   VDNN_TRY(config.status());
-  if (!isDeterministic(*config)) {
-    return Error{"algorithm '" + algorithm + "' is not deterministic"};
-  }
   if (isWrong(*config, conv)) {
     return Error{"algorithm '" + algorithm +
                  "' computes wrong results for these shapes in cuDNN 9.19; "
@@ -176,6 +191,9 @@ Result<Kernel> createConv(const Request &request) {
   VDNN_TRY(conv.status());
   Result<EngineConfig> config = choose(*conv, request.device, algorithm);
   VDNN_TRY(config.status());
+  if (!isDeterministic(*config) && !request.kernel.nondeterministic) {
+    return refuseNondeterministic(request);
+  }
   Kernel kernel;
   kernel.workspaceBytes =
       getWorkspaceBytes(conv->ownBytes, boundWorkspace(*config));
@@ -216,13 +234,14 @@ static Status addCandidates(const Request &request, ConvVariant variant,
                             std::vector<KernelCandidate> &candidates) {
   Result<ConvGraph> conv = ConvGraph::describe(request, variant);
   VDNN_TRY(conv.status());
-  auto configs = getConfigs(*conv, request.device);
+  auto configs =
+      getConfigs(*conv, request.device, request.kernel.nondeterministic);
   VDNN_TRY(configs.status());
   for (const EngineConfig &config : *configs) {
     candidates.push_back(
         {config.choice.toString() + variant.suffix(),
          getWorkspaceBytes(conv->ownBytes, boundWorkspace(config)),
-         isReducedPrecision(config, conv->element)});
+         isReducedPrecision(config, conv->element), !isDeterministic(config)});
   }
   return {};
 }

@@ -72,7 +72,14 @@ Result<std::vector<KernelCandidate>> queryKernel(const Request &request) {
   }
   Result<Kernel> kernel = createKernel(request);
   VDNN_TRY(kernel.status());
-  return std::vector<KernelCandidate>{{"", kernel->workspaceBytes, false}};
+  return std::vector<KernelCandidate>{{"", kernel->workspaceBytes}};
+}
+
+Error refuseNondeterministic(const Request &request) {
+  return Error{"algorithm '" + request.kernel.algorithm +
+               "' is nondeterministic, and the plan does not mark the kernel "
+               "so; plan again, with --allow-nondeterministic if its results "
+               "may differ in the last bits from run to run"};
 }
 
 } // namespace vdnn::rt::cuda

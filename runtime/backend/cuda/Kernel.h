@@ -129,6 +129,9 @@ Result<Kernel> createKernel(const Request &request);
 /// Looks the kind up and lists its candidates.
 Result<std::vector<KernelCandidate>> queryKernel(const Request &request);
 
+/// Why a nondeterministic algorithm does not run.
+Error refuseNondeterministic(const Request &request);
+
 /// What a plan for such a device carries: library versions and the GPU.
 std::string fingerprint(const Properties &device);
 

@@ -5,12 +5,17 @@
 // device that is not here: `build` takes the first choice of its heuristics,
 // which follows from the shapes, the device and the library's version. Where it
 // splits the inner dimension, parts go through the workspace and are summed in
-// order; nothing is summed by atomic operations.
+// order. Of kernels that are marked nondeterministic alone they may be added to
+// the result as they are ready (":inplace"): in its type, so that it must be
+// f32.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/backend/common/MatMulShape.h"
 #include "runtime/backend/cuda/Factories.h"
+
+#include <iterator>
+#include <span>
 
 namespace vdnn::rt::cuda {
 
@@ -24,6 +29,17 @@ struct Algorithm {
   cublasComputeType_t compute;
   uint64_t workspaceBytes;
   bool reducedPrecision;
+  cublasLtReductionScheme_t reduction = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+
+  /// cuBLASLt adds in place one part after the other, and does not say in which
+  /// order.
+  bool isNondeterministic() const {
+    return reduction == CUBLASLT_REDUCTION_SCHEME_INPLACE;
+  }
+  bool takes(ElementType factors, ElementType result) const {
+    return factors == input &&
+           (!isNondeterministic() || result == ElementType::F32);
+  }
 };
 
 /// A product as cuBLASLt takes it. Its matrices are column major, so it is
@@ -42,7 +58,7 @@ static constexpr uint64_t kWorkspaceBytes = uint64_t{32} << 20;
 /// Alignment of operands, in bytes.
 static constexpr uint32_t kAlignment = 64;
 
-/// The fastest first.
+/// The fastest first, but those in place, which few products have.
 static constexpr Algorithm kAlgorithms[] = {
     {"tf32", ElementType::F32, CUBLAS_COMPUTE_32F_FAST_TF32, kWorkspaceBytes,
      true},
@@ -51,6 +67,12 @@ static constexpr Algorithm kAlgorithms[] = {
     {"f32:ws0", ElementType::F32, CUBLAS_COMPUTE_32F, 0, false},
     {"bf16", ElementType::BF16, CUBLAS_COMPUTE_32F, kWorkspaceBytes, false},
     {"bf16:ws0", ElementType::BF16, CUBLAS_COMPUTE_32F, 0, false},
+    {"tf32:inplace", ElementType::F32, CUBLAS_COMPUTE_32F_FAST_TF32,
+     kWorkspaceBytes, true, CUBLASLT_REDUCTION_SCHEME_INPLACE},
+    {"f32:inplace", ElementType::F32, CUBLAS_COMPUTE_32F, kWorkspaceBytes,
+     false, CUBLASLT_REDUCTION_SCHEME_INPLACE},
+    {"bf16:inplace", ElementType::BF16, CUBLAS_COMPUTE_32F, kWorkspaceBytes,
+     false, CUBLASLT_REDUCTION_SCHEME_INPLACE},
 };
 
 /// `a` and `b` f32 or bf16, the result like them or f32, the bias like it.
@@ -83,18 +105,23 @@ static Result<MatMulShape> parse(const Request &request) {
 }
 
 /// Empty: the first in full precision.
-static Result<const Algorithm *> findAlgorithm(const std::string &name,
-                                               ElementType input) {
+static Result<const Algorithm *> findAlgorithm(const Request &request) {
+  const std::string &name = request.kernel.algorithm;
+  std::string known;
   for (const Algorithm &algorithm : kAlgorithms) {
-    if (algorithm.input == input &&
-        (name.empty() ? !algorithm.reducedPrecision : name == algorithm.name)) {
+    if (!algorithm.takes(request.types.reads[0]->element,
+                         request.types.writes[0]->element)) {
+      continue;
+    }
+    if (name.empty() ? !algorithm.reducedPrecision : name == algorithm.name) {
+      if (algorithm.isNondeterministic() && !request.kernel.nondeterministic) {
+        return refuseNondeterministic(request);
+      }
       return &algorithm;
     }
+    known += std::string(known.empty() ? "'" : ", '") + algorithm.name + "'";
   }
-  return Error{"unknown algorithm '" + name + "'; expected one of " +
-               (input == ElementType::F32
-                    ? "'tf32', 'tf32:ws0', 'f32', 'f32:ws0'"
-                    : "'bf16', 'bf16:ws0'")};
+  return Error{"unknown algorithm '" + name + "'; expected one of " + known};
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,33 +194,53 @@ static Status describe(Product &product, const MatMulShape &shape,
   return {};
 }
 
-static Status chooseAlgorithm(cublasLtHandle_t handle, Product &product,
-                              uint64_t workspaceBytes) {
+static Result<bool> addsInPlace(const cublasLtMatmulAlgo_t &code) {
+  uint32_t reduction = 0;
+  size_t written = 0;
+  VDNN_CUDA(cublasLtMatmulAlgoConfigGetAttribute(
+      &code, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &reduction,
+      sizeof(reduction), &written));
+  return reduction == CUBLASLT_REDUCTION_SCHEME_INPLACE;
+}
+
+static Status chooseCode(cublasLtHandle_t handle, Product &product,
+                         const Algorithm &algorithm) {
   cublasLtMatmulPreferenceOpaque_t preference;
   VDNN_CUDA(cublasLtMatmulPreferenceInit(&preference));
-  VDNN_TRY(setAttribute<uint64_t>(
-      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspaceBytes));
+  VDNN_TRY(setAttribute<uint64_t>(preference,
+                                  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                  algorithm.workspaceBytes));
   VDNN_TRY(setAttribute<uint32_t>(preference,
                                   CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                  CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+                                  algorithm.reduction));
   for (auto operand : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
                        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
                        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
     VDNN_TRY(setAttribute<uint32_t>(preference, operand, kAlignment));
   }
-  cublasLtMatmulHeuristicResult_t found;
+  // The mask lets through what does not split: among the first there may be no
+  // code that adds in place.
+  bool inPlace = algorithm.isNondeterministic();
+  cublasLtMatmulHeuristicResult_t found[16];
   int count = 0;
   VDNN_CUDA(cublasLtMatmulAlgoGetHeuristic(
       handle, &product.operation, &product.left, &product.right,
-      &product.result, &product.result, &preference, 1, &found, &count));
-  if (count == 0) {
-    return Error{"cuBLASLt has no code for these shapes with " +
-                 std::to_string(workspaceBytes) + " bytes of workspace"};
+      &product.result, &product.result, &preference,
+      inPlace ? std::size(found) : 1, found, &count));
+  for (const cublasLtMatmulHeuristicResult_t &one : std::span(found, count)) {
+    VDNN_CUDA(one.state);
+    Result<bool> fits = inPlace ? addsInPlace(one.algo) : Result<bool>(true);
+    VDNN_TRY(fits.status());
+    if (*fits) {
+      product.algorithm = one.algo;
+      return {};
+    }
   }
-  VDNN_CUDA(found.state);
-  product.algorithm = found.algo;
-  return {};
+  return Error{
+      std::string("cuBLASLt has no code ") +
+      (inPlace ? "that adds in place " : "") + "for these shapes with " +
+      std::to_string(algorithm.workspaceBytes) + " bytes of workspace"};
 }
 
 /// Takes a copy: the bias's address is part of the description.
@@ -220,8 +267,7 @@ static Status run(cublasLtHandle_t handle, Product product,
 Result<Kernel> createMatMul(const Request &request) {
   Result<MatMulShape> shape = parse(request);
   VDNN_TRY(shape.status());
-  Result<const Algorithm *> found =
-      findAlgorithm(request.kernel.algorithm, request.types.reads[0]->element);
+  Result<const Algorithm *> found = findAlgorithm(request);
   VDNN_TRY(found.status());
   const Algorithm &algorithm = **found;
   auto product = std::make_shared<Product>();
@@ -230,8 +276,8 @@ Result<Kernel> createMatMul(const Request &request) {
   uint64_t workspaceBytes = algorithm.workspaceBytes;
   Kernel kernel;
   kernel.workspaceBytes = workspaceBytes;
-  kernel.build = [=](Context &context) -> Result<uint64_t> {
-    VDNN_TRY(chooseAlgorithm(context.cublasLt, *product, workspaceBytes));
+  kernel.build = [=, code = *found](Context &context) -> Result<uint64_t> {
+    VDNN_TRY(chooseCode(context.cublasLt, *product, *code));
     return workspaceBytes;
   };
   kernel.run = [=](Context &context, const Operands &operands) {
@@ -243,12 +289,14 @@ Result<Kernel> createMatMul(const Request &request) {
 Result<std::vector<KernelCandidate>> queryMatMul(const Request &request) {
   Result<MatMulShape> shape = parse(request);
   VDNN_TRY(shape.status());
-  ElementType input = request.types.reads[0]->element;
   std::vector<KernelCandidate> candidates;
   for (const Algorithm &algorithm : kAlgorithms) {
-    if (algorithm.input == input) {
+    if (algorithm.takes(request.types.reads[0]->element,
+                        request.types.writes[0]->element) &&
+        (request.kernel.nondeterministic || !algorithm.isNondeterministic())) {
       candidates.push_back({algorithm.name, algorithm.workspaceBytes,
-                            algorithm.reducedPrecision});
+                            algorithm.reducedPrecision,
+                            algorithm.isNondeterministic()});
     }
   }
   return candidates;

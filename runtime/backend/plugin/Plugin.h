@@ -25,6 +25,9 @@ struct KernelCandidate {
   uint64_t workspaceBytes = 0;
   /// It multiplies f32 numbers with fewer bits than they have (tf32).
   bool reducedPrecision = false;
+  /// It sums in an order that differs from run to run, by atomic operations:
+  /// so do the last bits of its results.
+  bool nondeterministic = false;
 };
 
 /// What a compiler asks of a backend, on machines without its device too.
@@ -33,9 +36,10 @@ class KernelQuery {
 public:
   virtual ~KernelQuery() = default;
 
-  /// All deterministic ways to run a kernel, as the library ranks them, the one
-  /// it thinks fastest first; its `algorithm` is ignored. At least one, or an
-  /// error that says why the kernel cannot run.
+  /// All ways to run a kernel, as the library ranks them, the one it thinks
+  /// fastest first; its `algorithm` is ignored. Nondeterministic ones only of a
+  /// kernel that is marked so. At least one, or an error that says why the
+  /// kernel cannot run.
   virtual Result<std::vector<KernelCandidate>>
   candidates(const schedule::KernelT &kernel, const LaunchTypes &types) = 0;
 

@@ -4,6 +4,8 @@ none.json      everything stays on the device
 staged.json    none.json with the next step's x copied in while a step runs
 offload.json   x and the log-probabilities go to the host and come back
 wrong.json     none.json with gradients of twice the size
+marked.json    none.json with a kernel that is marked nondeterministic
+varying.json   marked.json, allowed
 race.json      offload.json without one wait
 model.json     offload.json for a device that exists only as a cost model
 infer.json     scores only
@@ -82,14 +84,14 @@ class Plan:
     def peak(self, arena):
         return max([b["offset"] + b["bytes"] for b in self.buffers if b["arena"] == arena], default=0)
 
-    def write(self, path, policy):
+    def write(self, path, policy, **more):
         with open(path, "w") as file:
             json.dump({"version": 1, "model": "linear", "target": {"kind": self.kind, "name": "toy", "fingerprint": self.fingerprint},
                        "device_arena": self.peak("Device"), "host_arena": self.peak("Host"), "tensors": self.tensors,
                        "buffers": self.buffers, "types": self.types, "kernels": self.kernels, "commands": self.commands,
                        "streams": [{"name": "compute", "kind": "Compute"}, {"name": "d2h", "kind": "DeviceToHost"},
                                    {"name": "h2d", "kind": "HostToDevice"}],
-                       "event_count": self.events, "summary": {"policy": policy, "sync": "event"}}, file)
+                       "event_count": self.events, "summary": {"policy": policy, "sync": "event"}, **more}, file)
 
 
 COMPUTE, TO_HOST, TO_DEVICE = 0, 1, 2
@@ -215,6 +217,10 @@ def main():
         plan = training(False)
         plan.fingerprint = fingerprint
         plan.write(os.path.join(folder, name + ".json"), "none")
+    marked = training(False)
+    marked.kernels[0]["nondeterministic"] = True
+    marked.write(os.path.join(folder, "marked.json"), "none")
+    marked.write(os.path.join(folder, "varying.json"), "none", allow_nondeterministic=True)
     for name, tensor in (("other", "v"), ("full", "w")):
         write_safetensors(os.path.join(folder, name + ".safetensors"), tensor)
     write_data(folder, "train", 64, 1)

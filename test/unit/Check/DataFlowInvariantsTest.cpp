@@ -81,6 +81,29 @@ TEST(Invariants, P4AcceptsAndRejectsASecondLaunchOfATensorByItsDecision) {
   }
 }
 
+TEST(Invariants, P4RejectsANondeterministicLaunchOfARecomputedTensor) {
+  for (const char *marked : {"first", "again", "other"}) {
+    PlanBuilder builder;
+    builder.device("a.made", 64, 0);
+    builder.device("a.again", 64, 64);
+    builder.device("b", 64, 128);
+    builder.launch("first", {}, {"a.made"});
+    builder.launch("again", {}, {"a.again"});
+    builder.launch("other", {}, {"b"});
+    ScheduleT plan = builder.finish();
+    plan.allow_nondeterministic = true;
+    tensorNamed(plan, "a").decision = Decision::Recompute;
+    plan.kernels[commandNamed(plan, marked).kernel]->nondeterministic = true;
+    if (std::string(marked) == "other") {
+      expectAccepted(plan);
+    } else {
+      expectRejected(plan, "P4",
+                     {marked, "'a'", "to be recomputed",
+                      "does not make the same bits twice"});
+    }
+  }
+}
+
 TEST(Invariants, P4RejectsALaunchThatWritesAnInput) {
   ScheduleT plan = trainingStep();
   plan.buffers.push_back(std::make_unique<BufferT>(bufferNamed(plan, "out")));

@@ -146,6 +146,17 @@ TEST(Invariants, P10AcceptsAndRejectsASummaryByTheCopies) {
   expectRejected(plan, "P10", {"80 bytes are offloaded", "move 64"});
 }
 
+TEST(Invariants, P10AcceptsAndRejectsNondeterministicKernelsByTheHeader) {
+  ScheduleT plan = trainingStep();
+  plan.kernels[commandNamed(plan, "conv1").kernel]->nondeterministic = true;
+  expectRejected(plan, "P10",
+                 {"conv1", "marked nondeterministic",
+                  "plan again with --allow-nondeterministic"});
+  plan.allow_nondeterministic = true;
+  expectAccepted(plan);
+  EXPECT_EQ(countNondeterministic(plan), 1u);
+}
+
 TEST(Invariants, P11AcceptsItsDeviceAndRejectsOthers) {
   ScheduleT plan = trainingStep();
   EXPECT_TRUE(checkDevice(plan, "cpu", "test").empty());

@@ -109,12 +109,13 @@ std::vector<std::string> enginesOf(const std::vector<std::string> &algorithms) {
   return first;
 }
 
-/// Runs every algorithm that the backend offers, on bf16 every engine. All add
-/// products in f32, tensor cores with some digits less.
+/// Runs every algorithm that the backend offers, nondeterministic ones too, on
+/// bf16 every engine. All add products in f32, tensor cores with some digits
+/// less.
 void checkAll(Launch launch, const std::vector<std::vector<double>> &expected,
               ElementType element) {
   bool isBf16 = element == ElementType::BF16;
-  std::vector<std::string> algorithms = launch.algorithms();
+  std::vector<std::string> algorithms = launch.nondeterministic().algorithms();
   ASSERT_FALSE(algorithms.empty());
   for (const std::string &algorithm :
        isBf16 ? enginesOf(algorithms) : algorithms) {

@@ -38,9 +38,10 @@ static Result<uint64_t> workspaceBytes(const schedule::KernelT &kernel,
     return all.error();
   }
   for (const KernelCandidate &candidate : *all) {
-    // Without a name: the first in full precision.
-    if (kernel.algorithm.empty() ? !candidate.reducedPrecision
-                                 : candidate.algorithm == kernel.algorithm) {
+    // Without a name: the first that is deterministic and in full precision.
+    if (kernel.algorithm.empty()
+            ? !candidate.reducedPrecision && !candidate.nondeterministic
+            : candidate.algorithm == kernel.algorithm) {
       return candidate.workspaceBytes;
     }
   }

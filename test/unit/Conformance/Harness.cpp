@@ -234,6 +234,11 @@ Launch &Launch::write(schedule::TypeT type) {
   return *this;
 }
 
+Launch &Launch::nondeterministic(bool value) {
+  kernel_.nondeterministic = value;
+  return *this;
+}
+
 Launch &Launch::inPlace(uint32_t read, uint32_t write) {
   inPlace_.push_back({read, write});
   return *this;

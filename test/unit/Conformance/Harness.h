@@ -70,6 +70,8 @@ public:
   Launch &number(const std::string &name, double value);
   Launch &text(const std::string &name, const std::string &value);
   Launch &algorithm(const std::string &name);
+  /// Algorithms may sum in an order that differs from run to run.
+  Launch &nondeterministic(bool value = true);
   Launch &program(std::vector<Instruction> instructions,
                   std::vector<uint32_t> results);
   Launch &read(Tensor value);

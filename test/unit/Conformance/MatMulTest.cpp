@@ -64,6 +64,37 @@ TEST_P(MatMulTest, Forward) {
   expectRounded(launch.run()[0], y);
 }
 
+/// Few results of long sums, which code splits: also where it adds the parts to
+/// the result as they are ready.
+TEST(MatMul, EveryAlgorithmOfALongSum) {
+  constexpr int64_t kSide = 16, kSum = 4096;
+  for (ElementType element : activationElements()) {
+    Tensor a = randomTensor(makeType({kSide, kSum}, Layout::RowMajor, element),
+                            1),
+           b = randomTensor(makeType({kSum, kSide}, Layout::RowMajor, element),
+                            2);
+    std::vector<double> y(kSide * kSide);
+    for (int64_t i = 0; i < kSide; ++i) {
+      for (int64_t j = 0; j < kSide; ++j) {
+        for (int64_t l = 0; l < kSum; ++l) {
+          y[i * kSide + j] += a.values[i * kSum + l] * b.values[l * kSide + j];
+        }
+      }
+    }
+    Launch launch("matmul");
+    launch.nondeterministic().read(a).read(b).write(makeType({kSide, kSide}));
+    for (const std::string &algorithm : launch.algorithms()) {
+      SCOPED_TRACE("algorithm '" + algorithm + "'");
+      if (Status status = launch.algorithm(algorithm).prepare();
+          !status && status.message().find("has no code that adds in place") !=
+                         std::string::npos) {
+        continue;
+      }
+      expectClose(launch.run()[0], y);
+    }
+  }
+}
+
 static std::vector<Elements> elements() {
   std::vector<Elements> pairs = {{ElementType::F32, ElementType::F32}};
   if (backend().bf16) {

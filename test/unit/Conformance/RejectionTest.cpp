@@ -2,6 +2,8 @@
 
 #include "Harness.h"
 
+#include <algorithm>
+
 namespace vdnn::rt::conformance {
 
 static void expectRefused(const Launch &launch, const std::string &part) {
@@ -33,6 +35,27 @@ TEST(RejectionTest, UnknownKernelAndAlgorithm) {
   Launch launch = conv({1, 3, 4, 4}, {5, 3, 1, 1}, {1, 5, 4, 4});
   EXPECT_TRUE(launch.prepare().ok());
   expectRefused(launch.algorithm("magic"), "unknown algorithm 'magic'");
+}
+
+TEST(RejectionTest, NondeterministicAlgorithmsOfAKernelThatIsNotMarked) {
+  Launch launch("conv_backward_filter");
+  launch.ints("strides", {1, 1})
+      .ints("dilations", {1, 1})
+      .ints("pads", {0, 0, 0, 0})
+      .ints("group", {1})
+      .read(randomTensor(activation({2, 16, 8, 8}), 1))
+      .read(randomTensor(activation({2, 16, 6, 6}), 2))
+      .write(activation({16, 16, 3, 3}));
+  std::vector<std::string> some = launch.algorithms(),
+                           all = launch.nondeterministic().algorithms();
+  for (const std::string &algorithm : all) {
+    launch.algorithm(algorithm).nondeterministic();
+    EXPECT_TRUE(launch.prepare(launch.workspaceBytes()).ok()) << algorithm;
+    if (std::find(some.begin(), some.end(), algorithm) == some.end()) {
+      expectRefused(launch.nondeterministic(false),
+                    "algorithm '" + algorithm + "' is nondeterministic");
+    }
+  }
 }
 
 TEST(RejectionTest, TooLittleWorkspace) {

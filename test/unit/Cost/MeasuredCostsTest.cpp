@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 
 using namespace mlir;
 using namespace vdnn;
@@ -36,14 +37,17 @@ rt::Profile makeProfile(const std::string &fingerprint) {
   profile.memoryBytes = 1000;
   profile.overheadBytes = 100;
   profile.link = {10e9, 20e9, 0.75, 1500};
-  rt::MeasuredKernel rounded, exact;
+  rt::MeasuredKernel rounded, exact, atomic;
   rounded.candidate.algorithm = "rounded";
   rounded.candidate.workspaceBytes = 4096;
   rounded.candidate.reducedPrecision = true;
   rounded.timeNs = 1234;
   exact.candidate.algorithm = "exact";
   exact.timeNs = 5678;
-  profile.kernels[kSoftmax] = {rounded, exact};
+  atomic.candidate.algorithm = "atomic";
+  atomic.candidate.nondeterministic = true;
+  atomic.timeNs = 3456;
+  profile.kernels[kSoftmax] = {rounded, atomic, exact};
   return profile;
 }
 
@@ -76,12 +80,14 @@ TEST(MeasuredCosts, ProfilesAreDeviceFiles) {
   EXPECT_NE(file->properties.find("NVIDIA H200"), std::string::npos);
   ASSERT_EQ(file->kernels.size(), 1u);
   const std::vector<MeasuredKernel> &ways = file->kernels.at(kSoftmax);
-  ASSERT_EQ(ways.size(), 2u);
+  ASSERT_EQ(ways.size(), 3u);
   EXPECT_EQ(ways[0].algorithm, "rounded");
   EXPECT_EQ(ways[0].workspaceBytes, 4096u);
   EXPECT_TRUE(ways[0].reducedPrecision);
+  EXPECT_FALSE(ways[0].nondeterministic);
   EXPECT_EQ(ways[0].timeNs, 1234);
   EXPECT_FALSE(ways[1].reducedPrecision);
+  EXPECT_TRUE(ways[1].nondeterministic);
 }
 
 TEST(MeasuredCosts, CopiesOfAPlanRunBesideKernels) {
@@ -123,8 +129,12 @@ TEST(MeasuredCosts, BadKernelsAreErrorsThatNameTheKey) {
             "'kernels.ns' must be a number from 0 to 1e+15, found 1e+300");
   EXPECT_EQ(wrong(R"({"algorithm": "a", "workspace_bytes": 1, "ns": 2,
                       "time": 3})"),
-            "unknown key 'kernels.time', expected one of 'algorithm', 'ns', "
-            "'reduced_precision', 'workspace_bytes'");
+            "unknown key 'kernels.time', expected one of 'algorithm', "
+            "'nondeterministic', 'ns', 'reduced_precision', "
+            "'workspace_bytes'");
+  EXPECT_EQ(wrong(R"({"algorithm": "a", "workspace_bytes": 1, "ns": 2,
+                      "nondeterministic": 1})"),
+            "'kernels.nondeterministic' must be true or false");
 }
 
 TEST(MeasuredCosts, CudaNeedsProperties) {
@@ -140,10 +150,11 @@ protected:
   CudaCostsTest() { context.loadDialect<VDNNDialect, func::FuncDialect>(); }
 
   std::unique_ptr<CostModel> create(const std::string &device,
-                                    const std::string &precision = "fp32") {
+                                    const std::string &precision = "fp32",
+                                    bool allowNondeterministic = false) {
     rt::Error error;
     std::unique_ptr<CostModel> model =
-        createCostModel({device, 0, precision}, error);
+        createCostModel({device, 0, precision, allowNondeterministic}, error);
     EXPECT_EQ(model == nullptr, !error.message.empty());
     message = error.message;
     return model;
@@ -157,6 +168,7 @@ protected:
       !y = tensor<8x32x28x28xf32, #vdnn.layout<channels_last>>
       func.func @f(%x: !x, %w: !w, %m: tensor<4x8xf32>) {
         %0 = vdnn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (!x, !w) -> !y
+        %dx = vdnn.conv_backward_data %0, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (!y, !w) -> !x
         %1 = vdnn.softmax %m {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
         return
       })",
@@ -229,6 +241,31 @@ TEST_F(CudaCostsTest, MeasuredTimesAreUsed) {
   std::vector<KernelChoice> conv = choices(*fp32, "vdnn.conv");
   ASSERT_FALSE(conv.empty());
   EXPECT_EQ(conv[0].algorithm, choices(*builtin, "vdnn.conv")[0].algorithm);
+}
+
+TEST_F(CudaCostsTest, NondeterministicKernelsMustBeAllowed) {
+  std::unique_ptr<CostModel> builtin = create("cuda");
+  ASSERT_TRUE(builtin) << message;
+  std::string path = writeProfile(builtin->device().fingerprint);
+  std::unique_ptr<CostModel> allowing = create(path, "fp32", true);
+  ASSERT_TRUE(allowing) << message;
+  std::vector<KernelChoice> all = choices(*allowing, "vdnn.softmax");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].algorithm, "atomic");
+  EXPECT_TRUE(all[0].nondeterministic);
+  EXPECT_EQ(all[1].algorithm, "exact");
+  EXPECT_FALSE(all[1].nondeterministic);
+
+  // Of a kernel that was not measured cuDNN tells: the same, and more.
+  std::vector<KernelChoice> some = choices(*builtin, "vdnn.conv_backward_data");
+  all = choices(*allowing, "vdnn.conv_backward_data");
+  auto isMarked = [](const KernelChoice &choice) {
+    return choice.nondeterministic;
+  };
+  EXPECT_TRUE(std::ranges::none_of(some, isMarked));
+  EXPECT_TRUE(std::ranges::any_of(all, isMarked));
+  EXPECT_EQ(std::ranges::count_if(all, std::not_fn(isMarked)),
+            std::ranges::ssize(some));
 }
 
 TEST_F(CudaCostsTest, ProfilesOfOtherLibrariesAreRefused) {

@@ -71,6 +71,10 @@ public:
   }
   Launch(const Launch &) = delete;
 
+  Launch &nondeterministic(bool value = true) {
+    kernel_.nondeterministic = value;
+    return *this;
+  }
   Result<std::vector<KernelCandidate>> query() {
     return queryKernel({kernel_, {reads_, writes_}, h200()});
   }
@@ -134,11 +138,12 @@ TEST_P(ConvQueryTest, Candidates) {
     for (const KernelCandidate &candidate : *candidates) {
       SCOPED_TRACE(candidate.algorithm);
       EXPECT_TRUE(names.insert(candidate.algorithm).second);
+      EXPECT_FALSE(candidate.nondeterministic);
       EXPECT_FALSE(isBf16 && candidate.reducedPrecision);
       first = first || candidate.reducedPrecision ? first : &candidate;
       EXPECT_LT(candidate.workspaceBytes, uint64_t{4} << 30);
       // The text says all: an engine that is made from it alone is the same.
-      // (Engines that are not deterministic would be refused here.)
+      // (Engines that are nondeterministic would be refused here.)
       Result<Kernel> kernel = launch.create(candidate.algorithm);
       ASSERT_TRUE(kernel.ok()) << kernel.message();
       EXPECT_EQ(kernel->workspaceBytes, candidate.workspaceBytes);
@@ -153,6 +158,49 @@ TEST_P(ConvQueryTest, Candidates) {
     ASSERT_TRUE(kernel.ok()) << kernel.message();
     EXPECT_EQ(kernel->workspaceBytes, first->workspaceBytes);
   }
+}
+
+TEST_P(ConvQueryTest, NondeterministicCandidatesComeOnTop) {
+  auto [conv, kind, isBf16] = GetParam();
+  Launch launch(kind, conv, isBf16 ? ElementType::BF16 : ElementType::F32);
+  auto some = launch.query();
+  ASSERT_TRUE(some.ok()) << some.message();
+  auto all = launch.nondeterministic().query();
+  ASSERT_TRUE(all.ok()) << all.message();
+  std::vector<std::string> expected, found;
+  for (const KernelCandidate &candidate : *some) {
+    expected.push_back(candidate.algorithm);
+  }
+  for (const KernelCandidate &candidate : *all) {
+    SCOPED_TRACE(candidate.algorithm);
+    Result<Kernel> kernel =
+        launch.nondeterministic().create(candidate.algorithm);
+    ASSERT_TRUE(kernel.ok()) << kernel.message();
+    EXPECT_EQ(kernel->workspaceBytes, candidate.workspaceBytes);
+    if (!candidate.nondeterministic) {
+      found.push_back(candidate.algorithm);
+      continue;
+    }
+    // A plan that does not say so may not run it.
+    Result<Kernel> refused =
+        launch.nondeterministic(false).create(candidate.algorithm);
+    ASSERT_FALSE(refused.ok());
+    for (const std::string &part :
+         {std::string(kind),
+          "'" + candidate.algorithm + "' is nondeterministic",
+          std::string("--allow-nondeterministic")}) {
+      EXPECT_NE(refused.message().find(part), std::string::npos)
+          << refused.message();
+    }
+  }
+  EXPECT_EQ(found, expected);
+  if (isBf16 || std::string(kind) == "conv") {
+    return;
+  }
+  EXPECT_GT(all->size(), some->size()) << "cuDNN has some in f32";
+  // Without a name nothing changes.
+  EXPECT_EQ(launch.nondeterministic().create("")->workspaceBytes,
+            launch.nondeterministic(false).create("")->workspaceBytes);
 }
 
 static std::string

@@ -20,6 +20,10 @@ public:
     y_ = type({64, 1000}, y);
   }
 
+  Launch &nondeterministic(bool value = true) {
+    kernel_.nondeterministic = value;
+    return *this;
+  }
   Result<std::vector<KernelCandidate>> query() {
     kernel_.kind = "matmul";
     return queryKernel({kernel_, {reads_, writes_}, properties_});
@@ -63,6 +67,39 @@ TEST(MatMulQuery, Candidates) {
     }
     EXPECT_EQ(launch.create("")->workspaceBytes, uint64_t{32} << 20);
   }
+}
+
+TEST(MatMulQuery, NondeterministicCandidates) {
+  for (auto [a, y, names] :
+       {std::tuple{kF32, kF32, "tf32:inplace f32:inplace "},
+        {kBf16, kF32, "bf16:inplace "},
+        {kBf16, kBf16, ""}}) {
+    Launch launch(a, y, y);
+    auto candidates = launch.nondeterministic().query();
+    ASSERT_TRUE(candidates.ok()) << candidates.message();
+    std::string found;
+    for (const KernelCandidate &candidate : *candidates) {
+      EXPECT_TRUE(launch.nondeterministic().create(candidate.algorithm).ok());
+      Result<Kernel> kernel =
+          launch.nondeterministic(false).create(candidate.algorithm);
+      EXPECT_EQ(kernel.ok(), !candidate.nondeterministic);
+      if (candidate.nondeterministic) {
+        found += candidate.algorithm + " ";
+        EXPECT_NE(kernel.message().find("kernel 'matmul': algorithm '" +
+                                        candidate.algorithm +
+                                        "' is nondeterministic"),
+                  std::string::npos)
+            << kernel.message();
+      }
+    }
+    EXPECT_EQ(found, names);
+  }
+  auto inBf16 =
+      Launch(kBf16, kBf16, kBf16).nondeterministic().create("bf16:inplace");
+  ASSERT_FALSE(inBf16.ok());
+  EXPECT_NE(inBf16.message().find("expected one of 'bf16', 'bf16:ws0'"),
+            std::string::npos)
+      << inBf16.message();
 }
 
 TEST(MatMulQuery, Types) {

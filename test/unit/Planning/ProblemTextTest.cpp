@@ -49,6 +49,7 @@ tensor "y" 4096 activation
 tensor "w.new" 4096 parameter live-out tied %1
 op "conv1" convolution forward layer 0 reads %0 %1 writes %2
   kernel "implicit_gemm" workspace 0 time 1000
+  kernel "atomics" workspace 0 time 900 nondeterministic
 op "sgd" update update reads %1 %2 writes %3 in-place %1 %3
   kernel "" workspace 0 time 100
 )",
@@ -60,6 +61,10 @@ op "sgd" update update reads %1 %2 writes %3 in-place %1 %3
   EXPECT_TRUE(problem->tensors[0].staged);
   EXPECT_FALSE(problem->tensors[1].staged);
   EXPECT_NE(toText(*problem).find("4096 input staged"), std::string::npos);
+  EXPECT_FALSE(problem->ops[0].choices[0].nondeterministic);
+  EXPECT_TRUE(problem->ops[0].choices[1].nondeterministic);
+  EXPECT_NE(toText(*problem).find("time 900 nondeterministic\n"),
+            std::string::npos);
 }
 
 void expectError(const std::string &text, size_t line, size_t column,
