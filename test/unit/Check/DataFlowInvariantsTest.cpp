@@ -93,7 +93,7 @@ TEST(Invariants, P4RejectsANondeterministicLaunchOfARecomputedTensor) {
     ScheduleT plan = builder.finish();
     plan.allow_nondeterministic = true;
     tensorNamed(plan, "a").decision = Decision::Recompute;
-    plan.kernels[commandNamed(plan, marked).kernel]->nondeterministic = true;
+    markNondeterministic(plan, marked);
     if (std::string(marked) == "other") {
       expectAccepted(plan);
     } else {

@@ -148,7 +148,7 @@ TEST(Invariants, P10AcceptsAndRejectsASummaryByTheCopies) {
 
 TEST(Invariants, P10AcceptsAndRejectsNondeterministicKernelsByTheHeader) {
   ScheduleT plan = trainingStep();
-  plan.kernels[commandNamed(plan, "conv1").kernel]->nondeterministic = true;
+  markNondeterministic(plan, "conv1");
   expectRejected(plan, "P10",
                  {"conv1", "marked nondeterministic",
                   "plan again with --allow-nondeterministic"});

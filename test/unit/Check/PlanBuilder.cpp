@@ -205,6 +205,14 @@ CommandT &commandNamed(ScheduleT &schedule, const std::string &location) {
   return *schedule.commands[commandIndex(schedule, location)];
 }
 
+void markNondeterministic(ScheduleT &schedule, const std::string &location) {
+  CommandT &command = commandNamed(schedule, location);
+  schedule.kernels.push_back(
+      std::make_unique<KernelT>(*schedule.kernels[command.kernel]));
+  schedule.kernels.back()->nondeterministic = true;
+  command.kernel = static_cast<int32_t>(schedule.kernels.size() - 1);
+}
+
 void eraseCommand(ScheduleT &schedule, size_t index) {
   schedule.commands.erase(schedule.commands.begin() + index);
 }

@@ -94,6 +94,10 @@ inline void setType(schedule::Operand &operand, uint32_t type) {
   operand = {operand.buffer(), type};
 }
 
+/// Gives a launch a kernel of its own that is nondeterministic.
+void markNondeterministic(schedule::ScheduleT &schedule,
+                          const std::string &location);
+
 void eraseCommand(schedule::ScheduleT &schedule, size_t index);
 /// The command ends at place `to` of the list without it.
 void moveCommand(schedule::ScheduleT &schedule, size_t from, size_t to);
