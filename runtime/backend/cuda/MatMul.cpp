@@ -224,10 +224,13 @@ static Status chooseCode(cublasLtHandle_t handle, Product &product,
   bool inPlace = algorithm.isNondeterministic();
   cublasLtMatmulHeuristicResult_t found[16];
   int count = 0;
-  VDNN_CUDA(cublasLtMatmulAlgoGetHeuristic(
+  cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       handle, &product.operation, &product.left, &product.right,
       &product.result, &product.result, &preference,
-      inPlace ? std::size(found) : 1, found, &count));
+      inPlace ? std::size(found) : 1, found, &count);
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED) { // Else there are none.
+    VDNN_CUDA(status);
+  }
   for (const cublasLtMatmulHeuristicResult_t &one : std::span(found, count)) {
     VDNN_CUDA(one.state);
     Result<bool> fits = inPlace ? addsInPlace(one.algo) : Result<bool>(true);
