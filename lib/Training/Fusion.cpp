@@ -21,10 +21,19 @@ static bool isInPhase(Operation *op, StringRef name) {
   return phase && phase.getValue() == name;
 }
 
-/// Whether `op` may run after `other` instead of before: an update of what it
-/// does not read, since the new value may take the old one's bytes.
+/// An update, or what makes a gradient ready for updates alone.
+static bool isPartOfUpdate(Operation *op) {
+  return isInPhase(op, "update") ||
+         (isa<PointwiseOp>(op) && !op->use_empty() &&
+          llvm::all_of(op->getUsers(), [](Operation *user) {
+            return isInPhase(user, "update");
+          }));
+}
+
+/// Whether `op` may run after `other` instead of before: part of an update, of
+/// what it does not read, since the new value may take the old one's bytes.
 static bool mayWaitFor(Operation *other, PointwiseOp op) {
-  return isInPhase(other, "update") &&
+  return isPartOfUpdate(other) &&
          llvm::none_of(other->getOperands(), [&](Value operand) {
            return llvm::is_contained(op.getInputs(), operand);
          });
