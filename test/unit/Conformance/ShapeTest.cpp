@@ -25,7 +25,8 @@ static const Layout kLayouts[] = {Layout::RowMajor, Layout::ChannelsLast};
 TEST(ShapeTest, Reorder) {
   for (const Shape &shape :
        {Shape{2, 3, 4, 5}, Shape{3, 70, 40}, Shape{2, 150, 70},
-        Shape{2, 5, 2, 3, 4}, Shape{4, 9}, Shape{2, 6, 1, 1}}) {
+        Shape{2, 5, 2, 3, 4}, Shape{4, 9}, Shape{2, 6, 1, 1},
+        Shape{3, 3, 16, 40}, Shape{5, 2, 4, 36}, Shape{2, 4, 7, 16}}) {
     for (ElementType element : kElements) {
       for (Layout from : kLayouts) {
         for (Layout to : kLayouts) {

@@ -111,4 +111,28 @@ TEST(StridedCopyTest, WideTranspositionsTakeTiles) {
   EXPECT_EQ(empty.method(), StridedCopy::Method::Empty);
 }
 
+TEST(StridedCopyTest, AFewPlanesAreInterleaved) {
+  using Method = StridedCopy::Method;
+  // N x C x HW to N x HW x C; a thread takes eight bf16 of each plane.
+  StridedCopy colours({{8, 144, 144}, {3, 48, 1}, {48, 1, 3}}, 2, 64);
+  EXPECT_EQ(colours.method(), Method::Planes);
+  ASSERT_EQ(colours.dims().count, 2);
+  EXPECT_EQ(colours.dims().dims[1].size, 6);
+  EXPECT_EQ(colours.dims().dims[1].from, 8);
+  EXPECT_EQ(colours.dims().dims[1].to, 24);
+  // Planes that are no multiple of 16 bytes, more planes, views that begin
+  // anywhere, rows with gaps.
+  EXPECT_EQ(StridedCopy({{3, 49, 1}, {49, 1, 3}}, 2, 64).method(),
+            Method::Units);
+  EXPECT_EQ(StridedCopy({{5, 48, 1}, {48, 1, 5}}, 2, 64).method(),
+            Method::Units);
+  EXPECT_EQ(StridedCopy({{3, 48, 1}, {48, 1, 3}}, 2, 8).method(),
+            Method::Units);
+  EXPECT_EQ(StridedCopy({{3, 48, 1}, {48, 1, 4}}, 2, 64).method(),
+            Method::Units);
+  EXPECT_EQ(
+      StridedCopy({{8, 140, 144}, {3, 48, 1}, {40, 1, 3}}, 2, 64).method(),
+      Method::Units);
+}
+
 } // namespace vdnn::rt::cuda

@@ -15,6 +15,8 @@ constexpr int kThreads = 256;
 constexpr int kUnroll = 4;
 /// Narrower transpositions are not worth tiles.
 constexpr int64_t kNarrow = 16;
+/// Planes that one thread interleaves, as of an image's colours.
+constexpr int64_t kMostPlanes = 4;
 constexpr int64_t kMostBlocks = int64_t{1} << 30;
 
 //===----------------------------------------------------------------------===//
@@ -39,6 +41,21 @@ static std::vector<CopyDim> simplify(std::vector<CopyDim> dims) {
     }
   }
   return dims;
+}
+
+/// Whether the last of the dimensions counts planes whose elements, along
+/// `row`, are to lie side by side, and all of it can be copied by 16 bytes.
+static bool arePlanes(const std::vector<CopyDim> &dims, const CopyDim &row,
+                      uint64_t elementBytes, uint64_t alignment) {
+  auto elements = 16 / static_cast<int64_t>(elementBytes);
+  const CopyDim &planes = dims.back();
+  return planes.size <= kMostPlanes && row.to == planes.size &&
+         row.size % elements == 0 && alignment % 16 == 0 &&
+         std::all_of(dims.begin(), dims.end(), [&](const CopyDim &dim) {
+           bool isRow = &dim == &row, isPlanes = &dim == &planes;
+           return (isRow || dim.from % elements == 0) &&
+                  (isRow || isPlanes || dim.to % elements == 0);
+         });
 }
 
 StridedCopy::StridedCopy(std::vector<CopyDim> dims, uint64_t elementBytes,
@@ -80,6 +97,15 @@ StridedCopy::StridedCopy(std::vector<CopyDim> dims, uint64_t elementBytes,
       row_ = *contiguous;
       dims.pop_back();
       dims.erase(contiguous);
+    } else if (contiguous != dims.end() &&
+               arePlanes(dims, *contiguous, elementBytes, alignment)) {
+      method_ = Method::Planes;
+      column_ = dims.back();
+      dims.pop_back();
+      // Each thread takes what it can load at once of every plane.
+      auto elements = 16 / static_cast<int64_t>(elementBytes);
+      *contiguous = {contiguous->size / elements, elements,
+                     elements * column_.size};
     }
   }
   fits_ = dims.size() <= static_cast<size_t>(CopyDims::kMost);
@@ -232,6 +258,52 @@ static __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// A thread's elements of one plane.
+template <typename T>
+struct alignas(16) PlaneUnit {
+  static constexpr int kSize = 16 / sizeof(T);
+  T elements[kSize];
+};
+
+/// Reads a unit of each plane, `stride` elements apart, and writes the elements
+/// that belong together side by side.
+template <typename T, int kPlanes, typename Divide>
+static __global__ void __launch_bounds__(kThreads)
+    planesKernel(Offsets<Divide> offsets, int64_t units, int64_t stride,
+                 const T *from, T *to) {
+  using Unit = PlaneUnit<T>;
+  for (int64_t unit = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+       unit < units; unit += int64_t{gridDim.x} * kThreads) {
+    int64_t source = 0, target = 0;
+    offsets.add(unit, source, target);
+    Unit planes[kPlanes], mixed[kPlanes];
+#pragma unroll
+    for (int p = 0; p < kPlanes; ++p) {
+      planes[p] = *reinterpret_cast<const Unit *>(from + source + p * stride);
+    }
+#pragma unroll
+    for (int i = 0; i < kPlanes * Unit::kSize; ++i) {
+      mixed[i / Unit::kSize].elements[i % Unit::kSize] =
+          planes[i % kPlanes].elements[i / kPlanes];
+    }
+#pragma unroll
+    for (int p = 0; p < kPlanes; ++p) {
+      reinterpret_cast<Unit *>(to + target)[p] = mixed[p];
+    }
+  }
+}
+
+template <int kPlanes, typename T>
+static void launchPlanes(const CopyDims &dims, int64_t units, int64_t stride,
+                         const T *from, T *to, cudaStream_t stream) {
+  int64_t blocks = std::min(ceilDivide(units, kThreads), kMostBlocks);
+  withOffsets(dims, units, [&](const auto &offsets) {
+    planesKernel<T, kPlanes>
+        <<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
+            offsets, units, stride, from, to);
+  });
+}
+
 template <int kTile, typename T>
 static void launchTiles(const CopyDims &outer, int64_t outerSize,
                         const CopyDim &row, const CopyDim &column,
@@ -262,6 +334,15 @@ cudaError_t StridedCopy::launch(const void *from, void *to,
                      kThreads, 0, stream>>>(offsets, units_, source, target);
       });
       return;
+    }
+    if constexpr (sizeof(T) <= 8) {
+      if (method_ == Method::Planes) {
+        auto launch = column_.size == 2   ? launchPlanes<2, T>
+                      : column_.size == 3 ? launchPlanes<3, T>
+                                          : launchPlanes<4, T>;
+        launch(dims_, units_, column_.from, source, target, stream);
+        return;
+      }
     }
     if constexpr (sizeof(T) <= 4) {
       if (std::min(row_.size, column_.size) >= 64) {

@@ -36,9 +36,9 @@ public:
 
   cudaError_t launch(const void *from, void *to, cudaStream_t stream) const;
 
-  /// How it runs: rows of `unitBytes`-wide units, tiles that are transposed, or
-  /// element by element.
-  enum class Method { Empty, Units, Tiles };
+  /// How it runs: rows of `unitBytes`-wide units or element by element, tiles
+  /// that are transposed, or a few planes that are interleaved.
+  enum class Method { Empty, Units, Tiles, Planes };
   Method method() const { return method_; }
   int unitBytes() const { return unitBytes_; }
   const CopyDims &dims() const { return dims_; }
@@ -48,9 +48,10 @@ private:
   int unitBytes_ = 1;
   bool fits_ = true;
   int64_t units_ = 1;
-  CopyDims dims_;              ///< of tiles: all but `row_` and `column_`
+  CopyDims dims_;              ///< but those of `row_` and `column_`
   CopyDim row_ = {1, 0, 0};    ///< along which `from` is contiguous
-  CopyDim column_ = {1, 0, 0}; ///< along which `to` is contiguous
+  CopyDim column_ = {1, 0, 0}; ///< along which `to` is contiguous; of planes
+                               ///< that is from one to the next
 };
 
 /// The operands of one concatenation that are copied together: rows of parts
