@@ -42,6 +42,9 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
     target.overheadBytes = model->device().overheadBytes;
     target.budget = budget;
     target.hostBudget = hostBudget;
+    target.poolsPlanes = model->device().poolsPlanes;
+    target.prefersPlanes = model->device().prefersPlanes;
+    target.stagesInputs = model->device().stagesInputs;
     setTarget(module, target);
   }
 };
