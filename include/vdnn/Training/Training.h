@@ -60,8 +60,8 @@ mlir::LogicalResult buildTrainingStep(mlir::ModuleOp module,
 /// types are left alone.
 mlir::LogicalResult castToBF16(mlir::ModuleOp module);
 
-/// A training step: makes each cast of a trained parameter to bf16 a state
-/// `NAME.bf16` that the parameter's update writes too.
+/// A step: makes each cast of a parameter to bf16 a state `NAME.bf16`, which
+/// the parameter's update, if there is one, writes too.
 mlir::LogicalResult keepDerivedCopies(mlir::ModuleOp module);
 
 /// Which updates become one.
