@@ -32,7 +32,7 @@ static LogicalResult makeStep(ModuleOp module, const CompileOptions &options) {
     return failure();
   }
   if (failed(options.training ? buildTrainingStep(module, *options.training)
-                              : annotateInference(module)) ||
+                              : buildInferenceStep(module, options.fusion)) ||
       (bf16 && failed(keepDerivedCopies(module)))) {
     return failure();
   }

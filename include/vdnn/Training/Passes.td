@@ -13,7 +13,7 @@ def BuildStep : Pass<"vdnn-build-step", "::mlir::ModuleOp"> {
     `vdnn.phase`. Lost: nothing of the model, but a max pool may have got an index result and changed places with the ReLU
     before it, a batch norm the addition and the ReLU behind it, a convolution the ReLU behind it.
 
-    With `loss=none` the module is only run: layers are numbered, nothing is added.
+    With `loss=none` the module is only run: layers are numbered, nothing is added, and a convolution gets the ReLU behind it.
   }];
   let options = [
     Option<"loss", "loss", "std::string", "\"cross_entropy\"", "cross_entropy, mse, output or none">,
