@@ -24,16 +24,18 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
       return signalPassFailure();
     }
     rt::Error error;
-    std::unique_ptr<CostModel> model = createCostModel(
-        {device, threads, precision, allowNondeterministic}, error);
+    std::unique_ptr<CostModel> model =
+        createCostModel({device.getValue(), threads, precision.getValue(),
+                         allowNondeterministic},
+                        error);
     if (!model) {
       module.emitError(error.message);
       return signalPassFailure();
     }
     Target target;
-    target.device = device;
+    target.device = device.getValue();
     target.threads = threads;
-    target.precision = precision;
+    target.precision = precision.getValue();
     target.allowNondeterministic = allowNondeterministic;
     target.kind = model->device().kind;
     target.name = model->device().name;
