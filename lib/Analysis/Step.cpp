@@ -114,6 +114,9 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   target.overheadBytes = integer("overhead");
   target.budget = integer("budget");
   target.hostBudget = integer("host_budget");
+  target.poolsPlanes = dictionary.contains("pools_planes");
+  target.prefersPlanes = dictionary.contains("prefers_planes");
+  target.stagesInputs = dictionary.contains("stages_inputs");
   if (!complete) {
     return module.emitError("has an incomplete 'vdnn.target'; run "
                             "'vdnn-attach-target' again");
@@ -144,6 +147,14 @@ void vdnn::setTarget(ModuleOp module, const Target &target) {
   entries.set("overhead", builder.getI64IntegerAttr(target.overheadBytes));
   entries.set("budget", builder.getI64IntegerAttr(target.budget));
   entries.set("host_budget", builder.getI64IntegerAttr(target.hostBudget));
+  auto flag = [&](StringRef name, bool value) {
+    if (value) {
+      entries.set(name, builder.getUnitAttr());
+    }
+  };
+  flag("pools_planes", target.poolsPlanes);
+  flag("prefers_planes", target.prefersPlanes);
+  flag("stages_inputs", target.stagesInputs);
   module->setAttr("vdnn.target", entries.getDictionary(module.getContext()));
 }
 

@@ -212,6 +212,12 @@ vdnn::createCudaCosts(DeviceFile file, const DeviceChoice &choice) {
                  "'; make it again with vdnn-profile"};
   }
   file.device.fingerprint = fingerprint;
+  file.device.poolsPlanes = true;
+  // cuDNN's kernels in IEEE f32 work on planes: channels last they bring every
+  // operand into that order, and the result back, in their workspace. Those on
+  // tensor cores work channels last.
+  file.device.prefersPlanes = choice.precision == "fp32";
+  file.device.stagesInputs = true;
   return std::unique_ptr<CostModel>(
       std::make_unique<CudaCosts>(std::move(file), choice, std::move(*query)));
 }

@@ -21,7 +21,8 @@ bool vdnn::isFree(Operation *op) {
 static double getBytes(Value value) {
   auto type = cast<ShapedType>(value.getType());
   // A boolean takes a byte.
-  return elements(type) * std::max(1.0, type.getElementTypeBitWidth() / 8.0);
+  return elements(value.getType()) *
+         std::max(1.0, type.getElementTypeBitWidth() / 8.0);
 }
 
 double vdnn::getTraffic(Operation *op) {

@@ -334,46 +334,46 @@ static LogicalResult verifySymbol(Operation *op, SymbolTableCollection &symbols,
   return success();
 }
 
-LogicalResult TensorOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult TensorOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   InitialAttr initial = getInitialAttr();
   StringAttr source = initial ? initial.getSource() : StringAttr();
   if (source &&
-      failed(verifySymbol<TensorOp>(*this, symbols, "initial",
+      failed(verifySymbol<TensorOp>(*this, symbolTable, "initial",
                                     FlatSymbolRefAttr::get(source)))) {
     return failure();
   }
-  return success(succeeded(verifySymbol<BufferOp>(*this, symbols, "entry",
+  return success(succeeded(verifySymbol<BufferOp>(*this, symbolTable, "entry",
                                                   getEntryAttr())) &&
-                 succeeded(verifySymbol<BufferOp>(*this, symbols, "exit",
+                 succeeded(verifySymbol<BufferOp>(*this, symbolTable, "exit",
                                                   getExitAttr())) &&
-                 succeeded(verifySymbol<BufferOp>(*this, symbols, "staging",
+                 succeeded(verifySymbol<BufferOp>(*this, symbolTable, "staging",
                                                   getStagingAttr())) &&
-                 succeeded(verifySymbol<TensorOp>(*this, symbols, "gradient_of",
-                                                  getGradientOfAttr())));
+                 succeeded(verifySymbol<TensorOp>(
+                     *this, symbolTable, "gradient_of", getGradientOfAttr())));
 }
 
-LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifySymbol<TensorOp>(*this, symbols, "tensor", getTensorAttr());
+LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return verifySymbol<TensorOp>(*this, symbolTable, "tensor", getTensorAttr());
 }
 
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   for (Attribute read : getReads()) {
-    if (failed(verifySymbol<BufferOp>(*this, symbols, "read", read))) {
+    if (failed(verifySymbol<BufferOp>(*this, symbolTable, "read", read))) {
       return failure();
     }
   }
   for (Attribute write : getWrites()) {
-    if (failed(verifySymbol<BufferOp>(*this, symbols, "write", write))) {
+    if (failed(verifySymbol<BufferOp>(*this, symbolTable, "write", write))) {
       return failure();
     }
   }
-  return verifySymbol<BufferOp>(*this, symbols, "workspace",
+  return verifySymbol<BufferOp>(*this, symbolTable, "workspace",
                                 getWorkspaceAttr());
 }
 
-LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return success(succeeded(verifySymbol<BufferOp>(*this, symbols, "source",
+LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return success(succeeded(verifySymbol<BufferOp>(*this, symbolTable, "source",
                                                   getSourceAttr())) &&
-                 succeeded(verifySymbol<BufferOp>(*this, symbols, "destination",
-                                                  getDestinationAttr())));
+                 succeeded(verifySymbol<BufferOp>(
+                     *this, symbolTable, "destination", getDestinationAttr())));
 }

@@ -5,7 +5,9 @@
 using namespace mlir;
 using namespace vdnn;
 
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+OpFoldResult ConstantOp::fold(FoldAdaptor) {
+  return getValue(); // NOLINT(cppcoreguidelines-slicing): both are handles
+}
 
 // A reshape of a reshape reads the first one's operand; one that changes
 // nothing is its operand.

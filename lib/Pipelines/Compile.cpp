@@ -31,15 +31,13 @@ static LogicalResult makeStep(ModuleOp module, const CompileOptions &options) {
   if (bf16 && failed(castToBF16(module))) {
     return failure();
   }
-  if (!options.training) {
-    return annotateInference(module);
-  }
-  if (failed(buildTrainingStep(module, *options.training)) ||
+  if (failed(options.training ? buildTrainingStep(module, *options.training)
+                              : buildInferenceStep(module, options.fusion)) ||
       (bf16 && failed(keepDerivedCopies(module)))) {
     return failure();
   }
   // After the copies, which are results of the updates.
-  if (options.training->fusion == Fusion::All &&
+  if (options.training && options.training->fusion == Fusion::All &&
       options.training->storage == Storage::Compact &&
       failed(groupUpdates(module, UpdateGroupLimits::of(module)))) {
     return failure();

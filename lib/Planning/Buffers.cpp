@@ -91,6 +91,12 @@ private:
     if (!tensor.liveIn && use.writer == NoOp && use.reads.empty()) {
       return;
     }
+    if (tensor.liveIn && overwrittenBy[id] == NoOp && use.reads.empty()) {
+      // No op needs it, so it need not lie on the device.
+      plan.residencies[id].push_back(
+          add({tensor.name, id, Place::Host, 0, tensor.bytes, 0, end}));
+      return;
+    }
     OpId begin = tensor.liveIn || isInput ? 0 : use.writer;
     if (isInput) {
       begin = plan.inputCopyAt[id] = inputCopyPosition(id);

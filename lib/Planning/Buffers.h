@@ -18,7 +18,8 @@ struct BufferPlan {
   std::vector<Interval> host;
 
   /// Per tensor: its device buffers in order of time, one more than it has
-  /// transfers (none for an input that nothing reads).
+  /// transfers (none for an input that nothing reads; one on the host for what
+  /// lives from step to step and no op touches).
   std::vector<std::vector<uint32_t>> residencies;
   /// Per tensor: the position at which each residency but the first serves its
   /// first op.

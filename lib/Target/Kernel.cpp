@@ -107,7 +107,7 @@ static std::unique_ptr<schedule::AttributeT> toAttribute(NamedAttribute named) {
 // The region of a pointwise op
 //===----------------------------------------------------------------------===//
 
-static double toDouble(Attribute value) {
+static double toDouble(TypedAttr value) {
   if (auto number = dyn_cast<FloatAttr>(value)) {
     return number.getValueAsDouble();
   }

@@ -1,9 +1,9 @@
-//===- DerivedCopies.cpp - optimizers that also write parameters in bf16 --===//
+//===- DerivedCopies.cpp - parameters that are kept in bf16 too -----------===//
 //
 // A product reads a parameter through a cast to bf16, in every step another
-// pass over it. The optimizer has the new value at hand: it writes the rounded
-// copy too, which is kept from step to step as a state, and takes the gradient
-// as the product makes it.
+// pass over it. Instead the rounded copy is kept from step to step, as a state.
+// The optimizer has the new value of a trained parameter at hand: it writes the
+// copy too, and takes the gradient as the product makes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,15 +17,15 @@
 using namespace mlir;
 using namespace vdnn;
 
-/// The cast of `parameter` to bf16 whose readers all come before `update`, or
-/// null: then its new value may take the old one's place.
+/// The cast of `parameter` to bf16 whose readers all come before `update`, if
+/// there is one, or null: then its new value may take the old one's place.
 static PointwiseOp findCast(BlockArgument parameter, SGDOp update) {
   for (Operation *user : parameter.getUsers()) {
     auto cast = dyn_cast<PointwiseOp>(user);
     if (cast && isCast(cast) &&
         getElementTypeOrSelf(cast.getOutputs().front().getType()).isBF16() &&
         llvm::all_of(cast->getUsers(), [&](Operation *reader) {
-          return reader->isBeforeInBlock(update);
+          return !update || reader->isBeforeInBlock(update);
         })) {
       return cast;
     }
@@ -50,32 +50,15 @@ static Value takeUncast(SGDOp update, StringRef parameter) {
   return source;
 }
 
-static LogicalResult keepCopy(func::FuncOp function, SGDOp update) {
-  auto parameter = dyn_cast<BlockArgument>(update.getParameter());
-  PointwiseOp rounding =
-      parameter ? findCast(parameter, update) : PointwiseOp();
-  if (!rounding) {
-    return success();
-  }
-  std::string parameterName = getName(parameter).str();
-  std::string name = parameterName + ".bf16";
-  if (findArgument(function, name)) {
-    return function.emitError()
-           << "the model has a tensor '" << name
-           << "', the name of the bf16 copy of parameter '" << parameterName
-           << "'; rename the model's tensor";
-  }
-  Type type = rounding.getOutputs().front().getType();
-  BlockArgument copy = addArgument(
-      function, type, name, "state",
-      InitialAttr::get(StringAttr::get(function.getContext(), parameterName)));
-  rounding.getOutputs().front().replaceAllUsesWith(copy);
-  rounding.erase();
-
+/// Lets the update write the parameter's copy too.
+static void updateCopy(func::FuncOp function, SGDOp update,
+                       BlockArgument copy) {
+  Value parameter = update.getParameter();
+  std::string name = getName(copy).str();
   Value oldGradient = update.getGradient();
-  Value gradient = takeUncast(update, parameterName);
+  Value gradient = takeUncast(update, getName(parameter));
   SmallVector<Type> types(update.getOthers().getTypes());
-  types.push_back(type);
+  types.push_back(copy.getType());
   OpBuilder builder(update);
   auto withCopy = builder.create<SGDOp>(
       update.getLoc(), update.getNewParameter().getType(), types, parameter,
@@ -93,6 +76,31 @@ static LogicalResult keepCopy(func::FuncOp function, SGDOp update) {
   }
   setName(cast<OpResult>(withCopy.getNewCopy()), name + ".new");
   addResult(function, withCopy.getNewCopy(), name, "update");
+}
+
+/// `update` is null where nothing changes the parameter.
+static LogicalResult keepCopy(func::FuncOp function, BlockArgument parameter,
+                              SGDOp update) {
+  PointwiseOp rounding = findCast(parameter, update);
+  if (!rounding) {
+    return success();
+  }
+  std::string parameterName = getName(parameter).str();
+  std::string name = parameterName + ".bf16";
+  if (findArgument(function, name)) {
+    return function.emitError()
+           << "the model has a tensor '" << name
+           << "', the name of the bf16 copy of parameter '" << parameterName
+           << "'; rename the model's tensor";
+  }
+  BlockArgument copy = addArgument(
+      function, rounding.getOutputs().front().getType(), name, "state",
+      InitialAttr::get(StringAttr::get(function.getContext(), parameterName)));
+  rounding.getOutputs().front().replaceAllUsesWith(copy);
+  rounding.erase();
+  if (update) {
+    updateCopy(function, update, copy);
+  }
   return success();
 }
 
@@ -101,9 +109,19 @@ LogicalResult vdnn::keepDerivedCopies(ModuleOp module) {
   if (!function) {
     return module.emitError("expected a function 'main'");
   }
+  llvm::DenseSet<Value> updated;
   SmallVector<SGDOp> updates(function.getOps<SGDOp>());
   for (SGDOp update : updates) {
-    if (failed(keepCopy(function, update))) {
+    updated.insert(update.getParameter());
+    auto parameter = dyn_cast<BlockArgument>(update.getParameter());
+    if (parameter && failed(keepCopy(function, parameter, update))) {
+      return failure();
+    }
+  }
+  SmallVector<BlockArgument> arguments(function.getArguments());
+  for (BlockArgument argument : arguments) {
+    if (hasRole(argument, "parameter") && !updated.contains(argument) &&
+        failed(keepCopy(function, argument, {}))) {
       return failure();
     }
   }

@@ -72,7 +72,7 @@ static void mergeInto(PointwiseOp producer, PointwiseOp consumer) {
   IRMapping mapping;
   for (auto [input, scalar] :
        llvm::zip(producer.getInputs(), merged.getArguments())) {
-    auto known = llvm::find(inputs, input);
+    auto *known = llvm::find(inputs, input);
     if (known != inputs.end()) {
       mapping.map(scalar, scalars[std::distance(inputs.begin(), known)]);
       continue;

@@ -28,17 +28,12 @@ struct BuildStep : vdnn::impl::BuildStepBase<BuildStep> {
   using BuildStepBase::BuildStepBase;
 
   void runOnOperation() override {
-    if (loss == "none") {
-      if (failed(annotateInference(getOperation()))) {
-        signalPassFailure();
-      }
-      return;
-    }
     auto lossKind = llvm::StringSwitch<std::optional<LossKind>>(loss)
                         .Case("cross_entropy", LossKind::CrossEntropy)
                         .Case("mse", LossKind::MeanSquare)
                         .Case("output", LossKind::Output)
                         .Default(std::nullopt);
+    bool inference = loss == "none";
     auto storageKind = llvm::StringSwitch<std::optional<Storage>>(storage)
                            .Case("compact", Storage::Compact)
                            .Case("paper", Storage::Paper)
@@ -47,15 +42,22 @@ struct BuildStep : vdnn::impl::BuildStepBase<BuildStep> {
                           .Case("all", Fusion::All)
                           .Case("none", Fusion::None)
                           .Default(std::nullopt);
-    if (!lossKind || !storageKind || !fusionKind) {
+    if ((!lossKind && !inference) || !storageKind || !fusionKind) {
       getOperation().emitError()
-          << (!lossKind ? "unknown loss '" + loss +
-                              "'; expected cross_entropy, mse, output or none"
+          << (!lossKind && !inference
+                  ? "unknown loss '" + loss +
+                        "'; expected cross_entropy, mse, output or none"
               : !storageKind
                   ? "unknown storage '" + storage +
                         "'; expected compact or paper"
                   : "unknown fusion '" + fuse + "'; expected all or none");
       return signalPassFailure();
+    }
+    if (inference) {
+      if (failed(buildInferenceStep(getOperation(), *fusionKind))) {
+        signalPassFailure();
+      }
+      return;
     }
     TrainingOptions options;
     options.loss = *lossKind;

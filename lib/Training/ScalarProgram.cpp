@@ -148,7 +148,7 @@ SmallVector<Value> ScalarProgram::emit(OpBuilder &at) {
       }
     }
     std::pair<Value, Type> result(adjoint, type);
-    auto known = llvm::find(results, result);
+    auto *known = llvm::find(results, result);
     taken.push_back({unsigned(gradients.size() - 1),
                      unsigned(std::distance(results.begin(), known))});
     if (known == results.end()) {

@@ -84,7 +84,7 @@ void moveRelusBehindPools(mlir::func::FuncOp function);
 //===--- ConvFusion.cpp ---------------------------------------------------===//
 
 /// Makes a convolution with a bias and the ReLU that alone reads it one op.
-/// Before gradients are made.
+/// Before gradients are made, if any are.
 void fuseConvolutions(mlir::func::FuncOp function);
 
 //===--- Fusion.cpp -------------------------------------------------------===//

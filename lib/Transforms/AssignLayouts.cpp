@@ -49,13 +49,11 @@ static bool isNorm(Operation *op) {
              LRNBackwardOp>(op);
 }
 
-/// Whether convolutions by cuDNN are faster on planes. Its kernels in IEEE f32
-/// work on these: channels last they bring every operand into that order, and
-/// the result back, in their workspace. Those on tensor cores work channels
-/// last. Where norms bind their tensors to channels last, two copies of each
-/// activation would live until the backward pass.
-static bool prefersPlanes(func::FuncOp step, const Target &target) {
-  return target.kind == "cuda" && target.precision == "fp32" &&
+/// Whether convolutions work on planes. Where norms bind their tensors to
+/// channels last, two copies of each activation would live until the backward
+/// pass.
+static bool shouldConvolvePlanes(func::FuncOp step, const Target &target) {
+  return target.prefersPlanes &&
          llvm::none_of(step.getBody().front(),
                        [](Operation &op) { return isNorm(&op); });
 }
@@ -86,8 +84,8 @@ namespace {
 class LayoutAssignment {
 public:
   LayoutAssignment(func::FuncOp step, const Target &target)
-      : step(step), poolsAnyhow(target.kind == "cuda"),
-        convolvesPlanes(prefersPlanes(step, target)) {}
+      : step(step), target(target),
+        convolvesPlanes(shouldConvolvePlanes(step, target)) {}
 
   void run() {
     removeReorders();
@@ -120,7 +118,7 @@ private:
   uint32_t nodeOf(OpResult result) const;
 
   func::FuncOp step;
-  bool poolsAnyhow; ///< pools have kernels for both layouts
+  const Target &target;
   bool convolvesPlanes;
   MinCut graph;
   llvm::DenseMap<Operation *, uint32_t> opNodes; ///< the first of a group's
@@ -206,7 +204,7 @@ Wish LayoutAssignment::getWish(Operation *op) const {
                            : Wish{Layout::ChannelsLast};
   }
   if (isPool(op)) {
-    return poolsAnyhow ? Wish{} : Wish{Layout::ChannelsLast};
+    return target.poolsPlanes ? Wish{} : Wish{Layout::ChannelsLast};
   }
   if (isNorm(op)) {
     return {Layout::ChannelsLast};

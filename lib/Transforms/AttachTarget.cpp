@@ -24,16 +24,18 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
       return signalPassFailure();
     }
     rt::Error error;
-    std::unique_ptr<CostModel> model = createCostModel(
-        {device, threads, precision, allowNondeterministic}, error);
+    std::unique_ptr<CostModel> model =
+        createCostModel({device.getValue(), threads, precision.getValue(),
+                         allowNondeterministic},
+                        error);
     if (!model) {
       module.emitError(error.message);
       return signalPassFailure();
     }
     Target target;
-    target.device = device;
+    target.device = device.getValue();
     target.threads = threads;
-    target.precision = precision;
+    target.precision = precision.getValue();
     target.allowNondeterministic = allowNondeterministic;
     target.kind = model->device().kind;
     target.name = model->device().name;
@@ -42,6 +44,9 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
     target.overheadBytes = model->device().overheadBytes;
     target.budget = budget;
     target.hostBudget = hostBudget;
+    target.poolsPlanes = model->device().poolsPlanes;
+    target.prefersPlanes = model->device().prefersPlanes;
+    target.stagesInputs = model->device().stagesInputs;
     setTarget(module, target);
   }
 };

@@ -33,7 +33,7 @@ private:
   };
 
   bool findLevels();
-  uint64_t push(uint32_t node, uint64_t limit);
+  uint64_t push(uint32_t start, uint64_t limit);
 
   std::vector<std::vector<Edge>> edges_;
   std::vector<uint32_t> level_;

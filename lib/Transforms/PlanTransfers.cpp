@@ -208,8 +208,8 @@ void SolutionWriter::removeDeadViews() {
   }
 }
 
-/// Staging pays where the link is fast and the step waits for it: when a GPU
-/// trains. The paper's barriers are for comparison with its own copies.
+/// Staging pays in training, on devices that say so. The paper's barriers are
+/// for comparison with its own copies.
 static planning::Inputs getDefaultInputs(func::FuncOp step,
                                          const planning::Problem &problem,
                                          planning::Sync sync) {
@@ -222,8 +222,8 @@ static planning::Inputs getDefaultInputs(func::FuncOp step,
     return planning::Inputs::Direct;
   }
   FailureOr<Target> target = getTarget(module);
-  return succeeded(target) && target->kind == "cuda" ? planning::Inputs::Auto
-                                                     : planning::Inputs::Direct;
+  return succeeded(target) && target->stagesInputs ? planning::Inputs::Auto
+                                                   : planning::Inputs::Direct;
 }
 
 namespace {

@@ -1,6 +1,8 @@
 // RUN: vdnn-opt %s --split-input-file --vdnn-build-step="loss=mse momentum=0" | FileCheck %s
 // RUN: vdnn-opt %s --split-input-file --vdnn-build-step="loss=mse momentum=0 fuse=none" | FileCheck %s --check-prefix=PLAIN
 // RUN: vdnn-opt %s --split-input-file --vdnn-build-step="loss=mse momentum=0 storage=paper" | FileCheck %s --check-prefix=PLAIN
+// RUN: vdnn-opt %s --split-input-file --vdnn-build-step="loss=none" | FileCheck %s --check-prefix=INFERENCE
+// RUN: vdnn-opt %s --split-input-file --vdnn-build-step="loss=none fuse=none" | FileCheck %s --check-prefix=PLAIN
 // PLAIN-NOT: relu,
 
 // A convolution with a bias and its ReLU become one op, which has the ReLU's name; the gradient is masked by what it returns.
@@ -13,6 +15,17 @@
 // CHECK: %[[MASKED:[0-9]+]] = vdnn.pointwise ins(%[[Y]], {{.*}}vdnn.phase = "backward"
 // CHECK: arith.cmpf ogt
 // CHECK: vdnn.conv_backward_filter %{{.*}}, %[[MASKED]]
+
+// In inference as well.
+
+// INFERENCE-LABEL: func.func @main
+// INFERENCE: %[[Y:[a-z0-9_]+]] = vdnn.conv %{{.*}}, %{{.*}}, %{{.*}} {dilations
+// INFERENCE-SAME: relu
+// INFERENCE-SAME: vdnn.names = ["relu_out"]
+// INFERENCE-NEXT: return %[[Y]]
+// INFERENCE-LABEL: func.func @main
+// INFERENCE-NOT: relu,
+// INFERENCE: return
 func.func @main(%x: tensor<2x3x4x4xf32> {vdnn.name = "x", vdnn.role = "input"},
                 %w: tensor<5x3x1x1xf32> {vdnn.name = "w", vdnn.role = "parameter"},
                 %b: tensor<5xf32> {vdnn.name = "b", vdnn.role = "parameter"})

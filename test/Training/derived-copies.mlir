@@ -1,14 +1,17 @@
 // RUN: vdnn-opt %s --split-input-file --verify-diagnostics --vdnn-cast-to-bf16 --vdnn-build-step="loss=mse momentum=0 frozen=f" --vdnn-keep-derived-copies | FileCheck %s
 
-// A parameter that two products read is cast once; its gradient is added up in one pass, which gives f32. A frozen parameter keeps its cast.
+// A parameter that two products read is cast once; its gradient is added up in one pass, which gives f32. The copy of a frozen
+// parameter stays as it is.
 
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<8x8xf32> {vdnn.name = "w"
 // CHECK-SAME: %[[F:[a-z0-9]+]]: tensor<8x8xf32> {vdnn.name = "f"
 // CHECK-SAME: %[[COPY:[a-z0-9]+]]: tensor<8x8xbf16> {vdnn.initial = #vdnn.initial<converted, "w">, vdnn.name = "w.bf16", vdnn.role = "state"}
+// CHECK-SAME: %[[FROZEN:[a-z0-9]+]]: tensor<8x8xbf16> {vdnn.initial = #vdnn.initial<converted, "f">, vdnn.name = "f.bf16", vdnn.role = "state"}
 // CHECK: vdnn.matmul %{{.*}}, %[[COPY]]
 // CHECK: vdnn.matmul %{{.*}}, %[[COPY]]
-// CHECK: vdnn.pointwise ins(%[[F]] : tensor<8x8xf32>) {{.*}} -> tensor<8x8xbf16>
+// CHECK: vdnn.matmul %{{.*}}, %[[FROZEN]]
+// CHECK-NOT: ins(%[[F]]
 // CHECK: %[[SUM:.*]] = vdnn.pointwise ins(%{{.*}}, %{{.*}} : tensor<8x8xbf16>, tensor<8x8xbf16>) {vdnn.gradient_of = "w", {{.*}}vdnn.names = ["w.grad"]
 // CHECK: arith.addf
 // CHECK-NOT: vdnn.pointwise

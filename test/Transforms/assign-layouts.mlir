@@ -108,12 +108,12 @@ func.func @results(%x: tensor<4xf32> {vdnn.name = "x", vdnn.role = "input"}, %s:
 
 // -----
 
-// On a GPU in IEEE f32 convolutions work on planes, and pools with them.
+// Where the device says so, convolutions work on planes, and pools with them.
 // CHECK: module attributes
 // CHECK-LABEL: func.func @planes
 // CHECK-NOT: channels_last
 // CHECK: return
-module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "cuda", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "cuda", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "x", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "model", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, pools_planes, precision = "fp32", prefers_planes, threads = 0 : i64}} {
   func.func @planes(%x: tensor<4x3x8x8xf32> {vdnn.name = "x", vdnn.role = "input"},
                     %w: tensor<16x3x3x3xf32> {vdnn.name = "w", vdnn.role = "parameter"})
       -> (tensor<4x16x4x4xf32> {vdnn.name = "y", vdnn.role = "output"}) {
@@ -128,10 +128,10 @@ module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, devic
 // -----
 
 // With a batch norm, which knows channels last alone, they do not: a second copy of each activation would live until the backward pass. Nor where
-// products are made on tensor cores.
+// the device has no such wish, as with tensor cores.
 // CHECK-LABEL: func.func @normed
 // CHECK: vdnn.conv {{.*}} -> tensor<4x16x8x8xf32, #vdnn.layout<channels_last>>
-module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "cuda", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "cuda", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, precision = "fp32", threads = 0 : i64}} {
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "x", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "model", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, pools_planes, precision = "fp32", prefers_planes, threads = 0 : i64}} {
   func.func @normed(%x: tensor<4x3x8x8xf32> {vdnn.name = "x", vdnn.role = "input"},
                     %w: tensor<16x3x3x3xf32> {vdnn.name = "w", vdnn.role = "parameter"},
                     %g: tensor<16xf32> {vdnn.name = "g", vdnn.role = "parameter"})
@@ -148,7 +148,7 @@ module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, devic
 
 // CHECK-LABEL: func.func @tensor_cores
 // CHECK: vdnn.conv {{.*}} -> tensor<4x16x8x8xf32, #vdnn.layout<channels_last>>
-module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "cuda", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "cuda", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, precision = "tf32", threads = 0 : i64}} {
+module attributes {vdnn.target = {alignment = 256 : i64, budget = 0 : i64, device = "x", device_to_host = 5.0e10 : f64, duplex_factor = 1.0 : f64, fingerprint = "", host_budget = 0 : i64, host_to_device = 5.0e10 : f64, kind = "model", latency_ns = 0 : i64, name = "x", overhead = 0 : i64, pools_planes, precision = "tf32", threads = 0 : i64}} {
   func.func @tensor_cores(%x: tensor<4x3x8x8xf32> {vdnn.name = "x", vdnn.role = "input"},
                           %w: tensor<16x3x3x3xf32> {vdnn.name = "w", vdnn.role = "parameter"})
       -> (tensor<4x16x8x8xf32> {vdnn.name = "y", vdnn.role = "output"}) {

@@ -19,6 +19,8 @@ SYNCS = ["event", "layer"]
 PLANS = [(*plan, "--device=titanx") for plan in itertools.product(NETS, POLICIES, SYNCS)]
 # With bf16 copies of parameters, which live from step to step too.
 PLANS += [(("resnet50", 2), "all", "event", "--device=h200", "--precision=bf16")]
+# And with a parameter that no command touches, beside offloads on the host.
+PLANS += [(("digits", 16), "all", "event", "--device=h200", "--precision=bf16", "--freeze=4.weight")]
 
 
 def main():

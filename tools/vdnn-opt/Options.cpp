@@ -110,8 +110,9 @@ static cl::opt<std::string>
     fuse("fuse",
          cl::desc("which ops become one: all (default: batch norm, residual "
                   "addition and ReLU; convolution and ReLU; ReLUs go behind "
-                  "max pools; updates of small parameters) or none (default "
-                  "with --storage=paper)"),
+                  "max pools; updates of small parameters; without --loss "
+                  "convolution and ReLU alone) or none (default with "
+                  "--storage=paper)"),
          cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
 
 static cl::opt<std::string> device(
@@ -316,7 +317,7 @@ static rt::Status readTraining(CompileOptions &options) {
   if (!fusion) {
     return fusion.error();
   }
-  if (paper && *fusion == Fusion::All) {
+  if (*kind && paper && *fusion == Fusion::All) {
     return rt::Error{"'--fuse=all' needs --storage=compact: the paper's "
                      "cuDNN has no fused kernels"};
   }
@@ -324,7 +325,7 @@ static rt::Status readTraining(CompileOptions &options) {
   if (!*kind) {
     for (const cl::Option *given : std::initializer_list<const cl::Option *>{
              &momentum, &weightDecay, &nesterov, std::addressof(frozen),
-             &storage, &fuse}) {
+             &storage}) {
       if (given->getNumOccurrences() > 0) {
         return rt::Error{"'--" + given->ArgStr.str() +
                          "' is about training, and without --loss there is "
@@ -332,6 +333,7 @@ static rt::Status readTraining(CompileOptions &options) {
                          "leave it out"};
       }
     }
+    options.fusion = *fusion;
     return {};
   }
   if (!(momentum >= 0 && momentum < 1) || !(weightDecay >= 0) ||

@@ -57,6 +57,10 @@ struct Target {
   uint64_t overheadBytes = 0;
   uint64_t budget = 0;     ///< 0: none
   uint64_t hostBudget = 0; ///< 0: none
+  /// As in `DeviceDescription`.
+  bool poolsPlanes = false;
+  bool prefersPlanes = false;
+  bool stagesInputs = false;
 };
 
 /// Reads `vdnn.target` of a module; an error where it is missing.

@@ -33,6 +33,17 @@ struct DeviceDescription {
   uint64_t overheadBytes = 0;
   /// Bytes of the whole device; 0: not known.
   uint64_t memoryBytes = 0;
+
+  // What its backend's kernels are like, in the precision asked for.
+
+  /// Pools have kernels for row-major order beside those for channels last.
+  bool poolsPlanes = false;
+  /// Convolutions do better in row-major order, where the layouts of other
+  /// kernels allow it.
+  bool prefersPlanes = false;
+  /// A training step would wait for large inputs, and its link brings them in
+  /// beside the step before.
+  bool stagesInputs = false;
 };
 
 /// Costs on one device. Not thread-safe.

@@ -41,6 +41,8 @@ struct Real {
   operator double() const { return value; }
   bool operator==(const Real &other) const { return bits() == other.bits(); }
   uint64_t bits() const { return std::bit_cast<uint64_t>(value); }
+  // Hashing finds it by this name.
+  // NOLINTNEXTLINE(readability-identifier-naming)
   friend llvm::hash_code hash_value(const Real &real) {
     return llvm::hash_value(real.bits());
   }

@@ -36,6 +36,7 @@ struct CompileOptions {
   ImportOptions import;
   /// Absent: inference.
   std::optional<TrainingOptions> training;
+  Fusion fusion = Fusion::All; ///< of inference; `training` has its own
   PlanOptions plan;
   Emit emit = Emit::Commands;
 };

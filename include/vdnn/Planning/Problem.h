@@ -43,7 +43,8 @@ struct Tensor {
   std::string name;
   uint64_t bytes = 0;
   TensorKind kind = TensorKind::Activation;
-  /// Lives on the device before the first op of a step (parameters, states).
+  /// Exists before the first op of a step (parameters, states): on the device,
+  /// or on the host where no op reads or overwrites it.
   bool liveIn = false;
   /// Must lie on the device after the last op (new parameters and states;
   /// outputs wait there for their copy to the host).

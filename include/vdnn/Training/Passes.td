@@ -13,7 +13,7 @@ def BuildStep : Pass<"vdnn-build-step", "::mlir::ModuleOp"> {
     `vdnn.phase`. Lost: nothing of the model, but a max pool may have got an index result and changed places with the ReLU
     before it, a batch norm the addition and the ReLU behind it, a convolution the ReLU behind it.
 
-    With `loss=none` the module is only run: layers are numbered, nothing is added.
+    With `loss=none` the module is only run: layers are numbered, nothing is added, and a convolution gets the ReLU behind it.
   }];
   let options = [
     Option<"loss", "loss", "std::string", "\"cross_entropy\"", "cross_entropy, mse, output or none">,
@@ -40,11 +40,11 @@ def CastToBF16 : Pass<"vdnn-cast-to-bf16", "::mlir::ModuleOp"> {
 }
 
 def KeepDerivedCopies : Pass<"vdnn-keep-derived-copies", "::mlir::ModuleOp"> {
-  let summary = "lets the update of a parameter write its bf16 copy";
+  let summary = "keeps the bf16 copies of parameters from step to step";
   let description = [{
-    In: a training step. Out: the same step; where an updated parameter was cast to bf16, a new state `NAME.bf16` stands for the cast. It starts as
-    the converted parameter, and the parameter's `vdnn.sgd` writes its new value as one more result. The update reads the bf16 gradient, without a cast.
-    Lost: the casts. A parameter that is not updated keeps its cast.
+    In: a step. Out: the same step; where a parameter was cast to bf16, a new state `NAME.bf16` stands for the cast. It starts as the
+    converted parameter. Where the parameter is updated, its `vdnn.sgd` writes the copy's new value as one more result and reads the bf16
+    gradient, without a cast. Lost: the casts.
   }];
   let dependentDialects = ["::vdnn::VDNNDialect"];
 }

@@ -31,6 +31,7 @@ enum class Fusion {
   None,
   All ///< batch norm, a residual addition and ReLU; convolution and ReLU. A
       ///< ReLU goes behind a max pool. Updates of small parameters are grouped.
+      ///< In inference convolution and ReLU alone.
 };
 
 struct TrainingOptions {
@@ -48,8 +49,8 @@ struct TrainingOptions {
 /// gradient accumulation, update right after each gradient. New arguments: the
 /// labels or target (input `labels`/`target`), and the scalars `vdnn.rate`,
 /// `vdnn.step`, `vdnn.seed` where used. New results: output `loss` and one
-/// `update` per parameter and state. Also numbers the layers and names the
-/// phases of a model that is only run (no loss): see `annotateInference`.
+/// `update` per parameter and state. For a model that is only run (no loss) see
+/// `buildInferenceStep`.
 mlir::LogicalResult buildTrainingStep(mlir::ModuleOp module,
                                       const TrainingOptions &options);
 
@@ -60,8 +61,8 @@ mlir::LogicalResult buildTrainingStep(mlir::ModuleOp module,
 /// types are left alone.
 mlir::LogicalResult castToBF16(mlir::ModuleOp module);
 
-/// A training step: makes each cast of a trained parameter to bf16 a state
-/// `NAME.bf16` that the parameter's update writes too.
+/// A step: makes each cast of a parameter to bf16 a state `NAME.bf16`, which
+/// the parameter's update, if there is one, writes too.
 mlir::LogicalResult keepDerivedCopies(mlir::ModuleOp module);
 
 /// Which updates become one.
@@ -79,8 +80,10 @@ struct UpdateGroupLimits {
 mlir::LogicalResult groupUpdates(mlir::ModuleOp module,
                                  const UpdateGroupLimits &limits = {});
 
-/// Numbers the layers of an inference graph: `vdnn.layer`, `vdnn.phase`.
-mlir::LogicalResult annotateInference(mlir::ModuleOp module);
+/// Turns a model that is only run into a step: fuses ops, and numbers the
+/// layers (`vdnn.layer`, `vdnn.phase`).
+mlir::LogicalResult buildInferenceStep(mlir::ModuleOp module,
+                                       Fusion fusion = Fusion::All);
 
 } // namespace vdnn
 

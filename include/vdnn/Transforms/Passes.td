@@ -15,7 +15,7 @@ def AttachTarget : Pass<"vdnn-attach-target", "::mlir::ModuleOp"> {
   let summary = "writes the device and the budgets that the module is planned for";
   let description = [{
     In: a module in any form. Out: the same module with the attribute `vdnn.target`: the device's name, kind, fingerprint,
-    link, fixed memory overhead, and the budgets. Lost: an earlier `vdnn.target`.
+    link, fixed memory overhead, what its kernels are like, and the budgets. Lost: an earlier `vdnn.target`.
   }];
   let options = [
     Option<"device", "device", "std::string", "\"cpu\"", "cpu, cuda, h200, titanx, or the JSON file of a device or profile">,
@@ -35,10 +35,11 @@ def AssignLayouts : Pass<"vdnn-assign-layouts", "::mlir::func::FuncOp"> {
     where docs/kernels.md asks for it, with `vdnn.reorder` where a tensor changes its layout; every output of the step is
     row major and a value of its own. Lost: nothing; earlier encodings are replaced.
 
-    Convolutions, pools and normalisations need channels last, reshapes, matrix products and softmaxes row major; all other
-    ops, parameters, states and constants may have either. Which they get is a minimum cut: the assignment that moves the fewest
-    bytes. Parameters, their gradients, velocities and new values so follow the kernels that use them. Inputs and outputs
-    stay row major, as the user's data is. A reorder whose tensor has a single channel or a single position moves no byte and is a view.
+    Convolutions, pools and normalisations need channels last, reshapes, matrix products and softmaxes row major (convolutions and
+    pools of some devices differ: docs/cost-model.md); all other ops, parameters, states and constants may have either. Which
+    they get is a minimum cut: the assignment that moves the fewest bytes. Parameters, their gradients, velocities and new values so
+    follow the kernels that use them. Inputs and outputs stay row major, as the user's data is. A reorder whose tensor has a single
+    channel or a single position moves no byte and is a view.
   }];
   let dependentDialects = ["::vdnn::VDNNDialect", "::mlir::arith::ArithDialect"];
 }

@@ -118,7 +118,7 @@ static LogicalResult readShape(const Node &node) {
 //===----------------------------------------------------------------------===//
 
 /// Sets the result to operand 0 under another shape.
-static LogicalResult setReshaped(const Node &node, Shape shape) {
+static LogicalResult setReshaped(const Node &node, const Shape &shape) {
   if (node.in(0).shape == shape) {
     return node.forward(0, 0);
   }
@@ -265,7 +265,7 @@ static LogicalResult buildUnsqueeze(const Node &node) {
     return failure();
   }
   Shape shape;
-  auto next = node.in(0).shape.begin();
+  const auto *next = node.in(0).shape.begin();
   for (int64_t i = 0; i < rank; ++i) {
     shape.push_back(llvm::is_contained(*axes, i) ? 1 : *next++);
   }

@@ -34,11 +34,11 @@ struct NormShape {
 };
 
 /// 4 channels at once, wherever they lie.
-typedef float Lanes __attribute__((vector_size(16), aligned(4), may_alias));
-typedef double WideLanes
-    __attribute__((vector_size(32), aligned(8), may_alias));
-typedef int32_t LaneMask
-    __attribute__((vector_size(16), aligned(4), may_alias));
+using Lanes [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
+using WideLanes [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] =
+    double;
+using LaneMask [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] =
+    int32_t;
 constexpr int64_t kLanes = 4;
 
 /// What follows the normalisation; `residual` may be null.

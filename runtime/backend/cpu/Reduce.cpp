@@ -12,6 +12,7 @@
 #include "runtime/backend/cpu/Parallel.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -63,13 +64,22 @@ struct Prod {
   static Acc join(Acc a, Acc b) { return a * b; }
 };
 template <typename Acc>
+bool isNaN(Acc value) {
+  if constexpr (std::is_floating_point_v<Acc>) {
+    return std::isnan(value);
+  } else {
+    return false;
+  }
+}
+
+template <typename Acc>
 struct Max {
   static Acc initial() {
     return std::is_floating_point_v<Acc> ? -std::numeric_limits<Acc>::infinity()
                                          : std::numeric_limits<Acc>::lowest();
   }
   static Acc add(Acc acc, Acc value) {
-    return value > acc || value != value ? value : acc;
+    return value > acc || isNaN(value) ? value : acc;
   }
   static Acc join(Acc a, Acc b) { return add(a, b); }
 };
@@ -80,7 +90,7 @@ struct Min {
                                          : std::numeric_limits<Acc>::max();
   }
   static Acc add(Acc acc, Acc value) {
-    return value < acc || value != value ? value : acc;
+    return value < acc || isNaN(value) ? value : acc;
   }
   static Acc join(Acc a, Acc b) { return add(a, b); }
 };

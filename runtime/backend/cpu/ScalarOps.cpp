@@ -158,10 +158,14 @@ static BlockFunction findFloatBinary(const std::string &name) {
       {"atan2", binary<E>([](T a, T b) { return std::atan2(a, b); })},
       // maximumf and minimumf give NaN if one operand is; maxnumf and minnumf
       // give the other.
-      {"maximumf", binary<E>([](T a, T b) { return a > b || a != a ? a : b; })},
-      {"minimumf", binary<E>([](T a, T b) { return a < b || a != a ? a : b; })},
-      {"maxnumf", binary<E>([](T a, T b) { return a > b || b != b ? a : b; })},
-      {"minnumf", binary<E>([](T a, T b) { return a < b || b != b ? a : b; })},
+      {"maximumf",
+       binary<E>([](T a, T b) { return a > b || std::isnan(a) ? a : b; })},
+      {"minimumf",
+       binary<E>([](T a, T b) { return a < b || std::isnan(a) ? a : b; })},
+      {"maxnumf",
+       binary<E>([](T a, T b) { return a > b || std::isnan(b) ? a : b; })},
+      {"minnumf",
+       binary<E>([](T a, T b) { return a < b || std::isnan(b) ? a : b; })},
   };
   return find(table, name);
 }
@@ -175,14 +179,14 @@ static BlockFunction findFloatCompare(const std::string &predicate) {
       {"olt", compare<E>([](T a, T b) { return a < b; })},
       {"ole", compare<E>([](T a, T b) { return a <= b; })},
       {"one", compare<E>([](T a, T b) { return a < b || a > b; })},
-      {"ord", compare<E>([](T a, T b) { return a == a && b == b; })},
+      {"ord", compare<E>([](T a, T b) { return !std::isunordered(a, b); })},
       {"ueq", compare<E>([](T a, T b) { return !(a < b || a > b); })},
       {"ugt", compare<E>([](T a, T b) { return !(a <= b); })},
       {"uge", compare<E>([](T a, T b) { return !(a < b); })},
       {"ult", compare<E>([](T a, T b) { return !(a >= b); })},
       {"ule", compare<E>([](T a, T b) { return !(a > b); })},
       {"une", compare<E>([](T a, T b) { return !(a == b); })},
-      {"uno", compare<E>([](T a, T b) { return a != a || b != b; })},
+      {"uno", compare<E>([](T a, T b) { return std::isunordered(a, b); })},
   };
   return find(table, predicate);
 }

@@ -208,9 +208,14 @@ ScheduleT convertedCopy(const std::vector<std::vector<std::string>> &makers) {
   plan.device("w.new", 64, 0);
   plan.device("c.old", 64, 64);
   plan.device("c.new", 64, 64);
-  bool changes = makers.size() > 1 || makers.front().size() > 1;
-  plan.persistent("w.old", "w.new");
-  plan.persistent("c.old", changes ? "c.new" : "c.old");
+  auto exit = [&](const std::string &tensor) {
+    bool changes = std::ranges::any_of(makers, [&](const auto &results) {
+      return std::ranges::count(results, tensor + ".new") > 0;
+    });
+    return tensor + (changes ? ".new" : ".old");
+  };
+  plan.persistent("w.old", exit("w"));
+  plan.persistent("c.old", exit("c"));
   for (const std::vector<std::string> &results : makers) {
     plan.launch("sgd", {}, results);
   }
@@ -226,11 +231,17 @@ TEST(Invariants, P9AcceptsACopyMadeWithItsSource) {
   expectAccepted(convertedCopy({{"w.new", "c.new"}}));
 }
 
+TEST(Invariants, P9AcceptsACopyOfWhatNothingChanges) {
+  expectAccepted(convertedCopy({}));
+}
+
 TEST(Invariants, P9RejectsACopyThatGoesItsOwnWay) {
   expectRejected(convertedCopy({{"w.new"}, {"c.new"}}), "P9",
                  {"expected the same launch"});
   expectRejected(convertedCopy({{"w.new"}}), "P9",
                  {"gets its new value from no command"});
+  expectRejected(convertedCopy({{"c.new"}}), "P9",
+                 {"the other one from no command"});
 }
 
 /// 'w.new' is computed elsewhere, and w ends the step where it began: by way of

@@ -328,6 +328,33 @@ TEST(Invariants, P12RejectsHostRangesInUseAtOnce) {
   expectRejected(plan, "P12", {"P3", "'act.host'", "'loss.host'"});
 }
 
+// A persistent tensor that no command touches is still there in the next step.
+TEST(Invariants, P12RejectsACopyOverAnIdleTensor) {
+  for (uint64_t offset : {64, 60, 0}) {
+    PlanBuilder plan;
+    plan.device("act.made", 64, 0);
+    plan.device("act.back", 64, 64);
+    plan.device("y", 64, 128);
+    plan.host("act.host", 64, 0);
+    plan.host("w", 64, offset);
+    plan.persistent("w", "w");
+    plan.wait("compute", plan.record("d2h")); // act.made is copied out
+    plan.wait("d2h", plan.record("h2d"));     // act.host is copied in
+    plan.launch("make", {}, {"act.made"});
+    plan.wait("d2h", plan.record("compute"));
+    plan.copy("d2h", "act.made", "act.host");
+    plan.wait("h2d", plan.record("d2h"));
+    plan.copy("h2d", "act.host", "act.back");
+    plan.wait("compute", plan.record("h2d"));
+    plan.launch("read", {"act.back"}, {"y"});
+    if (offset == 64) {
+      expectAccepted(plan.finish());
+    } else {
+      expectRejected(plan.finish(), "P12", {"P3", "'act.host'", "'w'"});
+    }
+  }
+}
+
 TEST(Invariants, P12RejectsAnOutputInTheRangeOfAnInput) {
   ScheduleT plan = trainingStep();
   bufferNamed(plan, "loss.host").offset = 0;

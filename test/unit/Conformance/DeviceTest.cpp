@@ -238,12 +238,17 @@ TEST_F(DeviceTest, AnErrorSticksAndHangsNobody) {
   ok(device->fill(kCompute, Arena::Device, kBytes, 1, std::byte{1}));
   ok(device->record(kCompute, 0));
   ok(device->wait(kToHost, 0));
+  ok(device->mark(kToHost, 0));
   queued = true;
+  // Ends, whether the device knows the error already or not.
+  static_cast<void>(device->awaitMark(0).ok());
   refused(device->synchronize(), "command 5, kernel 'softmax_cross_entropy': "
                                  "label 3 of sample 1 is no class");
   refused(device->synchronize(), "label 3");
   refused(device->fill(kCompute, Arena::Device, 0, 1, std::byte{1}), "label 3");
   refused(device->record(kCompute, 0), "label 3");
+  refused(device->mark(kToHost, 0), "label 3");
+  refused(device->awaitMark(0), "label 3");
   std::vector<std::byte> byte(1);
   refused(device->download(kBytes, byte), "label 3");
 }

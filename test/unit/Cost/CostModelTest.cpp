@@ -282,6 +282,13 @@ TEST_F(CostModelTest, DescribesDevices) {
   EXPECT_EQ(model->device().overheadBytes, 536ull << 20);
   EXPECT_EQ(model->link().hostToDeviceBytesPerSecond, 54.8e9);
   EXPECT_EQ(model->link().duplexFactor, 0.83);
+  for (const char *device : {"cpu", "h200", "titanx"}) {
+    std::unique_ptr<CostModel> model = createCostModel({device, 1}, error);
+    ASSERT_TRUE(model);
+    EXPECT_FALSE(model->device().poolsPlanes) << device;
+    EXPECT_FALSE(model->device().prefersPlanes) << device;
+    EXPECT_FALSE(model->device().stagesInputs) << device;
+  }
 }
 
 } // namespace

@@ -217,6 +217,17 @@ TEST_F(CudaCostsTest, CudnnTellsTheKernels) {
   }
 }
 
+// On tensor cores convolutions work channels last.
+TEST_F(CudaCostsTest, PlanesAreForIEEE) {
+  for (const char *precision : {"fp32", "tf32", "bf16"}) {
+    std::unique_ptr<CostModel> model = create("cuda", precision);
+    ASSERT_TRUE(model) << message;
+    EXPECT_EQ(model->device().prefersPlanes, StringRef(precision) == "fp32");
+    EXPECT_TRUE(model->device().poolsPlanes);
+    EXPECT_TRUE(model->device().stagesInputs);
+  }
+}
+
 TEST_F(CudaCostsTest, MeasuredTimesAreUsed) {
   std::unique_ptr<CostModel> builtin = create("cuda");
   ASSERT_TRUE(builtin) << message;

@@ -131,6 +131,14 @@ public:
     return queue([=, this] { note(format("wait %u %u", stream, event)); });
   }
 
+  Status awaitMark(uint32_t number) override {
+    if (!log_.marks) {
+      return Device::awaitMark(number);
+    }
+    note(format("awaitMark %u", number));
+    return log_.markError.empty() ? Status() : Error{log_.markError};
+  }
+
   Status synchronize() override {
     note("synchronize");
     return error_ ? Status(*error_) : Status();
@@ -189,6 +197,9 @@ public:
   }
 
   Status callback(uint32_t, std::function<void()> mark) override {
+    if (!log_.callbackError.empty()) {
+      return Error{log_.callbackError};
+    }
     log_.clockNs += 10;
     mark();
     return {};

@@ -20,6 +20,11 @@ struct FakeLog {
   bool captures = false;
   /// The end of a capture fails.
   bool failCapture = false;
+  /// The host can wait for a mark alone; and what that wait, or noting when a
+  /// stream is done, fails with.
+  bool marks = false;
+  std::string markError;
+  std::string callbackError;
   /// Flips a byte of every copy to the device.
   bool corruptCopies = false;
   /// What the device demands of offsets; ToyPlan packs its floats densely.

@@ -124,6 +124,36 @@ TEST(Program, EveryWaitOfAStagedInputIsNecessary) {
   }
 }
 
+// What lives from step to step and no op touches takes no byte of the device.
+TEST(Program, AnIdleTensorWaitsOnTheHost) {
+  for (uint32_t seed = 0; seed < seedCount(20); ++seed) {
+    Problem problem = randomProblem(seed, 2 + seed % 5);
+    Solution solution = randomSolution(problem, seed);
+    uint64_t devicePeak = buildProgram(problem, solution).devicePeak;
+    Tensor &idle = problem.tensors.emplace_back();
+    idle.name = "idle";
+    idle.bytes = 5;
+    idle.kind = TensorKind::Parameter;
+    idle.liveIn = idle.liveOut = true;
+    solution.tensors.emplace_back();
+    expectRight(problem, solution, seed);
+    Program program = buildProgram(problem, solution);
+    EXPECT_EQ(program.devicePeak, devicePeak);
+    ASSERT_TRUE(program.entry.back());
+    EXPECT_EQ(program.entry.back(), program.exit.back());
+    const PlacedBuffer &place = program.buffers[*program.entry.back()];
+    EXPECT_EQ(place.place, Place::Host);
+    // Nothing else may lie there at any time.
+    for (const PlacedBuffer &other : program.buffers) {
+      if (other.place == Place::Host && other.tensor != place.tensor) {
+        Program broken = program;
+        broken.buffers[*program.entry.back()].offset = other.offset;
+        EXPECT_NE(Oracle(problem, broken).checkForm(), "") << other.name;
+      }
+    }
+  }
+}
+
 TEST(Program, AStagedInputComesInBehindItsLastReader) {
   Problem problem = staged(randomProblem(1, 6));
   Solution solution = policies().front()->plan(problem, {});

@@ -2,6 +2,9 @@
 
 #include "runtime/backend/cuda/kernels/ColumnSum.h"
 
+#include "runtime/backend/cuda/kernels/Storage.h"
+#include "runtime/backend/cuda/kernels/Vector.cuh"
+
 #include <algorithm>
 
 namespace vdnn::rt::cuda {
@@ -15,8 +18,6 @@ static constexpr int kUnroll = 4;
 /// The second pass: columns of a block, and threads that share one.
 static constexpr int kColumns = 32, kLanes = kThreads / kColumns;
 
-static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 ColumnSum ColumnSum::plan(int64_t rows, int64_t columns, int elementBytes) {
   ColumnSum result;
   result.rows = rows;
@@ -24,14 +25,13 @@ ColumnSum ColumnSum::plan(int64_t rows, int64_t columns, int elementBytes) {
   int vector = 16 / elementBytes;
   result.vector = columns % vector == 0 ? vector : 1;
   int64_t threads = columns / result.vector;
-  while (result.threadsX < 32 && result.threadsX < threads) {
-    result.threadsX *= 2;
-  }
-  int64_t tiles = divideUp(threads, result.threadsX);
+  result.threadsX = static_cast<int>(powerOfTwo(threads, 1, 32));
+  int64_t tiles = ceilDivide(threads, result.threadsX);
   int64_t step = kThreads / result.threadsX * kUnroll;
-  int64_t parts = std::clamp<int64_t>(kBlocks / tiles, 1, divideUp(rows, step));
-  result.rowsPerPart = divideUp(divideUp(rows, parts), step) * step;
-  result.parts = divideUp(rows, result.rowsPerPart);
+  int64_t parts =
+      std::clamp<int64_t>(kBlocks / tiles, 1, ceilDivide(rows, step));
+  result.rowsPerPart = ceilDivide(ceilDivide(rows, parts), step) * step;
+  result.parts = ceilDivide(rows, result.rowsPerPart);
   return result;
 }
 
@@ -44,8 +44,8 @@ ColumnSum ColumnSum::planPlanes(int64_t batch, int64_t channels, int64_t pixels,
   int vector = 16 / elementBytes;
   result.vector = pixels % vector == 0 ? vector : 1;
   int64_t parts = std::clamp<int64_t>(kBlocks / channels, 1, batch);
-  result.rowsPerPart = divideUp(batch, parts);
-  result.parts = divideUp(batch, result.rowsPerPart);
+  result.rowsPerPart = ceilDivide(batch, parts);
+  result.parts = ceilDivide(batch, result.rowsPerPart);
   return result;
 }
 
@@ -53,16 +53,15 @@ ColumnSum ColumnSum::planPlanes(int64_t batch, int64_t channels, int64_t pixels,
 // First pass
 //===----------------------------------------------------------------------===//
 
-static __device__ float toFloat(float value) { return value; }
-static __device__ float toFloat(__nv_bfloat16 value) {
-  return __bfloat162float(value);
-}
-
-/// Elements that one instruction loads.
 template <typename T, int N>
-struct alignas(N * sizeof(T)) Vector {
-  T values[N];
-};
+static __device__ void addTo(float (&sums)[N], const Pack<T, N> &pack) {
+  float values[N];
+  widen(values, pack);
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    sums[i] += values[i];
+  }
+}
 
 /// A block sums `rowsPerPart` rows of `blockDim.x * N` columns; its threads
 /// stand in rows of `blockDim.x`.
@@ -81,26 +80,21 @@ static __global__ void __launch_bounds__(kThreads)
     const T *at = x + row * columns + column;
     int64_t stride = step * columns;
     for (; row + (kUnroll - 1) * step < end; row += kUnroll * step) {
-      Vector<T, N> loaded[kUnroll];
+      Pack<T, N> loaded[kUnroll];
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
-        loaded[u] = *reinterpret_cast<const Vector<T, N> *>(at + u * stride);
+        load(loaded[u], at + u * stride);
       }
       at += kUnroll * stride;
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
-          sums[u][i] += toFloat(loaded[u].values[i]);
-        }
+        addTo(sums[u], loaded[u]);
       }
     }
     for (; row < end; row += step, at += stride) {
-      Vector<T, N> loaded = *reinterpret_cast<const Vector<T, N> *>(at);
-#pragma unroll
-      for (int i = 0; i < N; ++i) {
-        sums[0][i] += toFloat(loaded.values[i]);
-      }
+      Pack<T, N> loaded;
+      load(loaded, at);
+      addTo(sums[0], loaded);
     }
   }
   __shared__ float shared[kThreads * N];
@@ -147,12 +141,9 @@ static __global__ void __launch_bounds__(kThreads)
   float sums[N] = {};
 #pragma unroll 4
   while (image < end) {
-    Vector<T, N> loaded = *reinterpret_cast<const Vector<T, N> *>(
-        x + (image * channels + blockIdx.x) * pixels + at * N);
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      sums[i] += toFloat(loaded.values[i]);
-    }
+    Pack<T, N> loaded;
+    load(loaded, x + (image * channels + blockIdx.x) * pixels + at * N);
+    addTo(sums, loaded);
     image += steps;
     at += step;
     if (at >= vectors) {
@@ -182,13 +173,6 @@ static __global__ void __launch_bounds__(kThreads)
 // Second pass
 //===----------------------------------------------------------------------===//
 
-static __device__ void store(float *address, double value) {
-  *address = static_cast<float>(value);
-}
-static __device__ void store(__nv_bfloat16 *address, double value) {
-  *address = __float2bfloat16(static_cast<float>(value));
-}
-
 template <typename Out>
 static __global__ void __launch_bounds__(kThreads)
     sumColumns(const float *__restrict__ parts, Out *__restrict__ sums,
@@ -208,7 +192,7 @@ static __global__ void __launch_bounds__(kThreads)
     for (int lane = 1; lane < kLanes; ++lane) {
       sum += shared[lane][threadIdx.x];
     }
-    store(sums + column, sum);
+    fromFloat(sums[column], static_cast<float>(sum));
   }
 }
 
@@ -226,7 +210,7 @@ static void launchFirst(const ColumnSum &plan, const T *x, float *parts,
         x, parts, plan.rows, plan.columns, plan.pixels, plan.rowsPerPart);
     return;
   }
-  int64_t tiles = divideUp(plan.columns, plan.threadsX * plan.vector);
+  int64_t tiles = ceilDivide(plan.columns, plan.threadsX * plan.vector);
   dim3 grid(static_cast<unsigned>(tiles), count);
   dim3 block(plan.threadsX, kThreads / plan.threadsX);
   sumParts<T, N><<<grid, block, 0, stream>>>(x, parts, plan.rows, plan.columns,
@@ -236,16 +220,15 @@ static void launchFirst(const ColumnSum &plan, const T *x, float *parts,
 template <typename T, typename Out>
 static cudaError_t launch(const ColumnSum &plan, const T *x, float *parts,
                           Out *sums, cudaStream_t stream) {
-  constexpr int kVector = 16 / sizeof(T);
-  if (plan.vector == kVector) {
-    launchFirst<T, kVector>(plan, x, parts, stream);
+  if (plan.vector == kWide<T>) {
+    launchFirst<T, kWide<T>>(plan, x, parts, stream);
   } else {
     launchFirst<T, 1>(plan, x, parts, stream);
   }
   if (cudaError_t code = cudaGetLastError(); code != cudaSuccess) {
     return code;
   }
-  sumColumns<<<static_cast<unsigned>(divideUp(plan.columns, kColumns)),
+  sumColumns<<<static_cast<unsigned>(ceilDivide(plan.columns, kColumns)),
                dim3(kColumns, kLanes), 0, stream>>>(parts, sums, plan.parts,
                                                     plan.columns);
   return cudaGetLastError();
