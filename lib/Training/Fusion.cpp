@@ -30,12 +30,14 @@ static bool isPartOfUpdate(Operation *op) {
           }));
 }
 
-/// Whether `op` may run after `other` instead of before: part of an update, of
-/// what it does not read, since the new value may take the old one's bytes.
+/// Whether `op` may run after `other` instead of before: part of an update that
+/// does not read it, nor what it reads, since the new value may take the old
+/// one's bytes.
 static bool mayWaitFor(Operation *other, PointwiseOp op) {
   return isPartOfUpdate(other) &&
          llvm::none_of(other->getOperands(), [&](Value operand) {
-           return llvm::is_contained(op.getInputs(), operand);
+           return operand.getDefiningOp() == op ||
+                  llvm::is_contained(op.getInputs(), operand);
          });
 }
 
