@@ -55,47 +55,61 @@ Status place(Task &task) {
   return status ? put(task.writes, task.writeOffsets) : status;
 }
 
-/// Candidates that `profile` does not hold yet: of a kernel that it holds, the
-/// nondeterministic ones alone.
-Status listCandidates(Task &task, KernelQuery &query, const Profile &profile,
-                      const ProfileOptions &options) {
-  auto known = profile.kernels.find(task.signature);
-  bool isKnown = known != profile.kernels.end();
-  if (isKnown && !options.allowNondeterministic) {
-    return {};
+/// Drops what `profile` holds of the kernel and the backend no longer offers,
+/// and lists the candidates that it lacks.
+Status listCandidates(Task &task, KernelQuery &query,
+                      const ProfileOptions &options, Profile &profile) {
+  std::vector<MeasuredKernel> known;
+  if (auto held = profile.kernels.extract(task.signature)) {
+    known = std::move(held.mapped());
   }
   schedule::KernelT kernel = *task.kernel;
-  kernel.nondeterministic = options.allowNondeterministic;
+  // What an earlier profile holds stays, allowed now or not.
+  kernel.nondeterministic =
+      options.allowNondeterministic ||
+      std::ranges::any_of(known, [](const MeasuredKernel &way) {
+        return way.candidate.nondeterministic;
+      });
   Result<std::vector<KernelCandidate>> candidates =
       query.candidates(kernel, task.types());
   if (!candidates) {
     return candidates.status();
   }
-  auto isMissing = [&](const KernelCandidate &candidate) {
-    auto same = [&](const MeasuredKernel &way) {
-      return way.candidate.algorithm == candidate.algorithm;
-    };
-    return !isKnown ||
-           (candidate.nondeterministic &&
-            std::none_of(known->second.begin(), known->second.end(), same));
-  };
+  std::map<std::string, MeasuredKernel> gone;
+  for (MeasuredKernel &way : known) {
+    gone.try_emplace(way.candidate.algorithm, std::move(way));
+  }
+  std::vector<MeasuredKernel> kept;
   for (KernelCandidate &candidate : *candidates) {
-    if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
-        isMissing(candidate)) {
+    if (auto way = gone.extract(candidate.algorithm)) {
+      kept.push_back(std::move(way.mapped()));
+    } else if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
+               (!candidate.nondeterministic || options.allowNondeterministic)) {
       task.candidates.push_back(std::move(candidate));
     }
   }
-  if (task.candidates.empty() && !isKnown) {
+  if (task.candidates.empty() && kept.empty()) {
     return Error{
         "every way to run '" + task.signature +
         "' needs more workspace than may be measured; raise --max-workspace"};
+  }
+  for (const auto &[algorithm, way] : gone) {
+    if (options.refused) {
+      options.refused(task.signature, algorithm,
+                      "the backend no longer offers it");
+    }
+  }
+  if (!kept.empty()) {
+    sortFastestFirst(kept);
+    profile.kernels[task.signature] = std::move(kept);
   }
   return {};
 }
 
 Result<std::vector<Task>> listTasks(const schedule::ScheduleT &plan,
-                                    KernelQuery &query, const Profile &profile,
-                                    const ProfileOptions &options) {
+                                    KernelQuery &query,
+                                    const ProfileOptions &options,
+                                    Profile &profile) {
   std::vector<Task> tasks;
   std::map<std::string, size_t> known;
   for (const auto &command : plan.commands) {
@@ -114,7 +128,7 @@ Result<std::vector<Task>> listTasks(const schedule::ScheduleT &plan,
     if (!known.try_emplace(task.signature, tasks.size()).second) {
       continue;
     }
-    Status status = listCandidates(task, query, profile, options);
+    Status status = listCandidates(task, query, options, profile);
     status = status ? place(task) : status;
     if (!status) {
       return status.error();
@@ -327,7 +341,7 @@ Status measureUnderCompute(const std::vector<Task> &tasks,
     return {};
   }
   Result<ComputeLoad> load = measurement.load(*slowest, best(*slowest));
-  // A way from an earlier profile that no longer is one tells nothing.
+  // A way from an earlier profile that the device now refuses tells nothing.
   return load ? link.underCompute(*load, profile.link) : Status();
 }
 
@@ -370,7 +384,7 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
     }
     profile.kernels = options.known->kernels;
   }
-  Result<std::vector<Task>> tasks = listTasks(plan, **query, profile, options);
+  Result<std::vector<Task>> tasks = listTasks(plan, **query, options, profile);
   if (!tasks) {
     return tasks.error();
   }

@@ -55,15 +55,16 @@ struct ProfileOptions {
   uint64_t maxWorkspaceBytes = uint64_t{16} << 30;
   /// Whether nondeterministic candidates are measured too.
   bool allowNondeterministic = false;
-  /// An earlier profile of this device, or null. What it holds is kept;
-  /// kernels get the nondeterministic ways that are asked for and that it
-  /// lacks.
+  /// An earlier profile of this device, or null. What it holds is kept, of the
+  /// plan's kernels as far as the backend still offers it; these get the
+  /// candidates that it lacks.
   const Profile *known = nullptr;
   /// Called after each kernel that is measured: how many of how many, and its
   /// signature.
   std::function<void(size_t done, size_t all, const std::string &signature)>
       progress;
-  /// Called for a candidate that the device refuses or fails on.
+  /// Called for a candidate that the device refuses or fails on, and for what
+  /// an earlier profile holds and the backend no longer offers.
   std::function<void(const std::string &signature, const std::string &algorithm,
                      const std::string &why)>
       refused;

@@ -173,10 +173,10 @@ int main(int argc, char **argv) {
   app.add_option("-o,--output", command.output, "the profile (.json)")
       ->required();
   app.add_option("--update", command.update,
-                 "an earlier profile of this GPU: what it holds is kept, only "
-                 "other kernels are measured, and the link; with "
-                 "--allow-nondeterministic also the nondeterministic ways that "
-                 "its kernels lack; -o may name the same file")
+                 "an earlier profile of this GPU: its times are kept, only "
+                 "what it lacks is measured, and the link; what the backend no "
+                 "longer offers for the plan's kernels is dropped; -o may name "
+                 "the same file")
       ->check(CLI::ExistingFile);
   app.add_option("--plan-option", command.planOptions,
                  "an option of vdnn-opt for a model; may be repeated")

@@ -130,7 +130,8 @@ TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
   Result<Profile> profile = measureProfile(makePlan({"add", "sum", "long"}),
                                            ClockPlugin(again), options);
   ASSERT_TRUE(profile.ok()) << profile.message();
-  EXPECT_EQ(progress, std::vector<std::string>{"1/1 " + sum});
+  // What the device refuses is tried again.
+  EXPECT_EQ(progress, (std::vector<std::string>{"1/2 " + add, "2/2 " + sum}));
   // The link is measured under a kernel that is kept.
   EXPECT_EQ(again.prepared,
             (std::vector<std::string>{"sum 700", "long 3000001"}));
@@ -147,6 +148,53 @@ TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
     EXPECT_FALSE(ways[1].candidate.reducedPrecision);
   }
   EXPECT_EQ(profile->overheadBytes, 12345u) << "of all kernels";
+}
+
+TEST(Profile, UpdateFollowsWhatTheBackendOffers) {
+  const std::string add = "add: F32[4] -> F32[4]";
+  const std::string sum = "sum: F32[4] -> F32[4]";
+  Log log;
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  Result<Profile> known =
+      measureProfile(makePlan({"add"}), ClockPlugin(log), options);
+  ASSERT_TRUE(known.ok()) << known.message();
+  auto algorithms = [](const std::vector<MeasuredKernel> &ways) {
+    std::string text;
+    for (const MeasuredKernel &way : ways) {
+      text += way.candidate.algorithm + " ";
+    }
+    return text;
+  };
+  std::vector<MeasuredKernel> &ways = known->kernels[add];
+  ASSERT_EQ(algorithms(ways), "2000 5000 90000 ");
+  MeasuredKernel gone{{.algorithm = "gone"}, 3};
+  known->kernels["other"] = {gone};
+  known->kernels[sum] = {gone};
+  ways.erase(ways.begin() + 1);
+  ways[1].timeNs = 90001; // What no measurement gives.
+  ways.insert(ways.begin(), gone);
+
+  Log again;
+  options.known = &*known;
+  std::vector<std::string> refused;
+  options.refused = [&](const std::string &text, const std::string &algorithm,
+                        const std::string &why) {
+    refused.push_back(text + " " + algorithm + " " + why);
+  };
+  Result<Profile> profile =
+      measureProfile(makePlan({"add", "sum"}), ClockPlugin(again), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_EQ(algorithms(profile->kernels.at(add)), "2000 5000 90000 ");
+  EXPECT_EQ(profile->kernels.at(add)[2].timeNs, 90001);
+  EXPECT_EQ(algorithms(profile->kernels.at(sum)), "700 ");
+  EXPECT_EQ(algorithms(profile->kernels.at("other")), "gone ")
+      << "the plan has no such kernel to ask for";
+  EXPECT_EQ(again.prepared, (std::vector<std::string>{"add 5000", "sum 700"}));
+  EXPECT_EQ(refused, (std::vector<std::string>{
+                         add + " gone the backend no longer offers it",
+                         sum + " gone the backend no longer offers it",
+                         add + " unsupported no such engine"}));
 }
 
 TEST(Profile, UpdateUnderShortKernelsKeepsTheLinkUnderCompute) {
