@@ -15,10 +15,10 @@ using namespace vdnn;
 
 using Pairs = SmallVector<std::pair<unsigned, unsigned>>;
 
-/// Operand `operand` and result 0, where they have the same type.
-static Pairs inPlace(Operation *op, unsigned operand) {
-  if (op->getOperand(operand).getType() == op->getResult(0).getType()) {
-    return {{operand, 0}};
+/// Operand `operand` and a result, where they have the same type.
+static Pairs inPlace(Operation *op, unsigned operand, unsigned result = 0) {
+  if (op->getOperand(operand).getType() == op->getResult(result).getType()) {
+    return {{operand, result}};
   }
   return {};
 }
@@ -50,14 +50,19 @@ double AvgPoolBackwardOp::getFlops() {
 
 // Per element: two sums (of dy and of dy times the normalised x) and two
 // multiply-adds to combine them; in each of the two passes the normalised value
-// (a subtract, a multiply-add) and its comparison for a ReLU.
+// (a subtract, a multiply-add) and its comparison for a ReLU. With the output
+// at hand: a comparison, a selection, a sum.
 OpClass BatchNormBackwardOp::getOpClass() { return OpClass::Norm; }
 double BatchNormBackwardOp::getFlops() {
-  return (getRelu() ? 17 : 9) * elements(getX().getType());
+  return (getBias() ? 17 : getY() ? 12 : 9) * elements(getX().getType());
 }
 Pairs BatchNormBackwardOp::getInPlacePairs() {
-  Pairs pairs = inPlace(*this, 0);
+  // The masked gradient is written once, while the others are read.
+  Pairs pairs = inPlace(*this, 0, getY() ? 3 : 0);
   pairs.append(inPlace(*this, 1));
+  if (getAddend()) {
+    pairs.append(inPlace(*this, 6, 3));
+  }
   return pairs;
 }
 

@@ -57,12 +57,23 @@ LogicalResult BatchNormBackwardOp::verify() {
         Named{"dbias", getDbias()}}) {
     VDNN_CHECK(expectShape(*this, vector, x.shape()[1]));
   }
-  if (bool(getBias()) != getRelu()) {
-    return emitOpError() << "expected 'bias' with 'relu' and only then: it "
-                            "takes the bias to know where the ReLU let through";
+  if (getRelu() != (bool(getBias()) != bool(getY())) ||
+      (!getRelu() && getBias())) {
+    return emitOpError() << "expected either 'bias' or 'y' with 'relu' and "
+                            "only then: they tell where the ReLU let through";
   }
   if (getBias()) {
     VDNN_CHECK(expectShape(*this, {"bias", getBias()}, x.shape()[1]));
+  }
+  if (bool(getDresidual()) != bool(getY()) || (getAddend() && !getY())) {
+    return emitOpError() << "expected a fourth result with 'y' and only then, "
+                            "'addend' with 'y' alone";
+  }
+  for (Named like : {Named{"y", getY()}, Named{"addend", getAddend()},
+                     Named{"dresidual", getDresidual()}}) {
+    if (like.value) {
+      VDNN_CHECK(expectAlike(*this, like, x));
+    }
   }
   return expectInRange(*this, "epsilon", getEpsilon().convertToDouble(), 0,
                        std::numeric_limits<double>::infinity());

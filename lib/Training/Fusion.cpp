@@ -1,13 +1,14 @@
 //===- Fusion.cpp - backward pointwise ops read by one other --------------===//
 //
 // Where branches meet, gradients are added and then go through the derivative
-// of an activation: one pass over memory instead of two. Only neighbours are
-// merged, so that nothing lives longer than before, or only during the update
-// of a parameter between them, which needs less memory than the gradients
-// before.
+// of an activation, or through a batch norm that masks what it reads: one pass
+// over memory instead of two. Only neighbours are merged, so that nothing lives
+// longer than before, or only during the update of a parameter between them,
+// which needs less memory than the gradients before.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Patterns.h"
 #include "Step.h"
 
 #include "mlir/IR/Builders.h"
@@ -41,21 +42,20 @@ static bool mayWaitFor(Operation *other, PointwiseOp op) {
          });
 }
 
-/// The op that `op` can be merged into, or null.
-static PointwiseOp findConsumer(PointwiseOp op) {
-  Operation *neighbour = op->getNextNode();
-  while (neighbour && mayWaitFor(neighbour, op)) {
-    neighbour = neighbour->getNextNode();
+/// The op that reads the result of `op`, if it is the only one and the next to
+/// run, or null.
+static Operation *findConsumer(PointwiseOp op) {
+  Operation *next = op->getNextNode();
+  while (next && mayWaitFor(next, op)) {
+    next = next->getNextNode();
   }
-  auto next = dyn_cast_or_null<PointwiseOp>(neighbour);
   if (!next || !isInPhase(op, "backward") || op->getNumResults() != 1 ||
       op->hasAttr("vdnn.gradient_of") || op->hasAttr("vdnn.gradients")) {
-    return {};
+    return nullptr;
   }
-  bool onlyNext = llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return user == next.getOperation();
-  });
-  return onlyNext && !op->use_empty() ? next : PointwiseOp();
+  bool onlyNext = llvm::all_of(op->getUsers(),
+                               [&](Operation *user) { return user == next; });
+  return onlyNext && !op->use_empty() ? next : nullptr;
 }
 
 static void mergeInto(PointwiseOp producer, PointwiseOp consumer) {
@@ -98,11 +98,23 @@ static void mergeInto(PointwiseOp producer, PointwiseOp consumer) {
   producer.erase();
 }
 
+/// Whether the norm can add up itself what `sum` does.
+static bool takesSum(BatchNormBackwardOp norm, PointwiseOp sum) {
+  return norm.getY() && !norm.getAddend() && isSum(sum) &&
+         norm.getDy() == sum.getOutputs().front() && sum->hasOneUse();
+}
+
 void vdnn::fuseBackward(func::FuncOp function) {
   for (PointwiseOp op :
        llvm::make_early_inc_range(function.getOps<PointwiseOp>())) {
-    if (PointwiseOp consumer = findConsumer(op)) {
-      mergeInto(op, consumer);
+    Operation *consumer = findConsumer(op);
+    if (auto next = dyn_cast_or_null<PointwiseOp>(consumer)) {
+      mergeInto(op, next);
+    } else if (auto norm = dyn_cast_or_null<BatchNormBackwardOp>(consumer);
+               norm && takesSum(norm, op)) {
+      norm.getDyMutable().assign(op.getInputs()[0]);
+      norm.getAddendMutable().assign(op.getInputs()[1]);
+      op.erase();
     }
   }
 }

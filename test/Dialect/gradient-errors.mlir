@@ -43,7 +43,7 @@ func.func @avg_pool(%dy: tensor<2x4x3x3xf32>) {
 // -----
 
 func.func @batch_norm_relu_without_bias(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
-  // expected-error @+1 {{expected 'bias' with 'relu' and only then}}
+  // expected-error @+1 {{expected either 'bias' or 'y' with 'relu' and only then}}
   %0:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v {epsilon = 1.0e-5 : f64, relu}
     : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>)
   return
@@ -52,9 +52,59 @@ func.func @batch_norm_relu_without_bias(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf3
 // -----
 
 func.func @batch_norm_bias_without_relu(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
-  // expected-error @+1 {{expected 'bias' with 'relu' and only then}}
+  // expected-error @+1 {{expected either 'bias' or 'y' with 'relu' and only then}}
   %0:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v bias(%v) {epsilon = 1.0e-5 : f64}
     : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_relu_both(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{expected either 'bias' or 'y' with 'relu' and only then}}
+  %0:4 = vdnn.batch_norm_backward %x, %x, %v, %v, %v bias(%v) y(%x) {epsilon = 1.0e-5 : f64, relu}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
+      -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_output_without_relu(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{expected either 'bias' or 'y' with 'relu' and only then}}
+  %0:4 = vdnn.batch_norm_backward %x, %x, %v, %v, %v y(%x) {epsilon = 1.0e-5 : f64}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
+      -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_without_masked_gradient(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{expected a fourth result with 'y' and only then, 'addend' with 'y' alone}}
+  %0:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v y(%x) {epsilon = 1.0e-5 : f64, relu}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
+      -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_addend_without_output(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{expected a fourth result with 'y' and only then, 'addend' with 'y' alone}}
+  %0:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v addend(%x) {epsilon = 1.0e-5 : f64}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
+      -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_addend(%x: tensor<2x4x7x7xf32>, %a: tensor<2x4x7x6xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{expected 'addend' of shape 2x4x7x7, found 2x4x7x6}}
+  %0:4 = vdnn.batch_norm_backward %x, %x, %v, %v, %v y(%x) addend(%a) {epsilon = 1.0e-5 : f64, relu}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>, tensor<2x4x7x6xf32>)
+      -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
   return
 }
 

@@ -37,6 +37,10 @@ func.func @norms(%x: tensor<2x4x7x7xf32>, %v: tensor<4xf32>) {
   // CHECK: vdnn.batch_norm_backward %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} bias(%{{.*}}) {epsilon = {{.*}}, relu}
   %relu:3 = vdnn.batch_norm_backward %x, %x, %v, %v, %v bias(%v) {epsilon = 1.0e-5 : f64, relu}
     : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>)
+  // CHECK: vdnn.batch_norm_backward %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} y(%{{.*}}) addend(%{{.*}}) {epsilon = {{.*}}, relu}
+  %joined:4 = vdnn.batch_norm_backward %x, %x, %v, %v, %v y(%x) addend(%x) {epsilon = 1.0e-5 : f64, relu}
+    : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>)
+      -> (tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x7x7xf32>)
   // CHECK: vdnn.lrn_backward
   %1 = vdnn.lrn_backward %x, %x {size = 5 : i64, alpha = 1.0e-4 : f64, beta = 0.75 : f64, bias = 1.0 : f64}
     : (tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>) -> tensor<2x4x7x7xf32>

@@ -73,12 +73,12 @@ def VDNN_AvgPoolBackwardOp : VDNN_ComputeOp<"avg_pool_backward", [], ["getOpClas
   let hasVerifier = 1;
 }
 
-def VDNN_BatchNormBackwardOp : VDNN_ComputeOp<"batch_norm_backward", [], ["getOpClass", "getFlops", "getInPlacePairs"]> {
+def VDNN_BatchNormBackwardOp : VDNN_ComputeOp<"batch_norm_backward", [AttrSizedOperandSegments], ["getOpClass", "getFlops", "getInPlacePairs"]> {
   let summary = "gradients of batch normalisation, from its input and the statistics of the batch";
   let description = [{
-    With `relu` it is the gradient of the op and a ReLU: `dy` counts where the normalised value is above zero. The op computes that value again from
-    `x`, the statistics, `scale` and `bias`, which is given with `relu` alone, so that no backward op reads the output. There is no such form
-    with a residual: there `dy` is masked before, which is also the gradient of the residual.
+    With `relu` it is the gradient of the op and a ReLU: `dy` counts where the ReLU let through. Without a residual the op computes that again from
+    `x`, the statistics, `scale` and `bias`, so that no backward op reads the output. With one it reads the output `y` instead, and the masked `dy`, which
+    is also the gradient of the residual, is a result. Where two gradients meet, `addend` is added to `dy` before.
 
     ```mlir
     %dx, %dscale, %dbias = vdnn.batch_norm_backward %dy, %x, %scale, %mean, %inv_std {epsilon = 1.0e-5 : f64}
@@ -87,12 +87,15 @@ def VDNN_BatchNormBackwardOp : VDNN_ComputeOp<"batch_norm_backward", [], ["getOp
     %dx1, %dscale1, %dbias1 = vdnn.batch_norm_backward %dy, %x, %scale, %mean, %inv_std bias(%bias) {epsilon = 1.0e-5 : f64, relu}
       : (tensor<8x16x32x32xf32>, tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
         -> (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>)
+    %dx2, %dscale2, %dbias2, %dresidual = vdnn.batch_norm_backward %dy, %x, %scale, %mean, %inv_std y(%y) addend(%d) {epsilon = 1.0e-5 : f64, relu}
+      : (tensor<8x16x32x32xf32>, tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<8x16x32x32xf32>, tensor<8x16x32x32xf32>)
+        -> (tensor<8x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>, tensor<8x16x32x32xf32>)
     ```
   }];
   let arguments = (ins VDNN_FloatTensor:$dy, VDNN_FloatTensor:$x, VDNN_FloatTensor:$scale, VDNN_FloatTensor:$mean, VDNN_FloatTensor:$inv_std,
-                   Optional<VDNN_FloatTensor>:$bias, F64Attr:$epsilon, UnitAttr:$relu);
-  let results = (outs VDNN_FloatTensor:$dx, VDNN_FloatTensor:$dscale, VDNN_FloatTensor:$dbias);
-  let assemblyFormat = "$dy `,` $x `,` $scale `,` $mean `,` $inv_std (`bias` `(` $bias^ `)`)? attr-dict `:` functional-type(operands, results)";
+                   Optional<VDNN_FloatTensor>:$bias, Optional<VDNN_FloatTensor>:$y, Optional<VDNN_FloatTensor>:$addend, F64Attr:$epsilon, UnitAttr:$relu);
+  let results = (outs VDNN_FloatTensor:$dx, VDNN_FloatTensor:$dscale, VDNN_FloatTensor:$dbias, Optional<VDNN_FloatTensor>:$dresidual);
+  let assemblyFormat = "$dy `,` $x `,` $scale `,` $mean `,` $inv_std (`bias` `(` $bias^ `)`)? (`y` `(` $y^ `)`)? (`addend` `(` $addend^ `)`)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 

@@ -1,6 +1,7 @@
 //===- Norm.cpp - backward rules of normalisation, softmax, dropout -------===//
 
 #include "../Emit.h"
+#include "../Patterns.h"
 #include "Rules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,30 +19,39 @@ static LogicalResult batchNormBackward(BatchNormOp op, Tape &tape) {
     }
   }
   Value dy = tape.gradientOf(op.getY());
-  bool masksItself = op.getRelu() && !op.getResidual();
-  if (op.getResidual()) {
-    if (op.getRelu()) {
-      dy = emitReluBackward(tape, op.getLoc(), dy, op.getY());
-    }
-    if (tape.wants(op.getResidual())) {
-      tape.add(op.getResidual(), dy);
-    }
-  }
-  ValueRange normalized = op->getOperands().take_front(3);
-  if (llvm::none_of(normalized,
-                    [&](Value operand) { return tape.wants(operand); })) {
-    return success();
-  }
-  auto backward = tape.builder.create<BatchNormBackwardOp>(
-      op.getLoc(), op.getX().getType(), op.getScale().getType(),
-      op.getBias().getType(), dy, op.getX(), op.getScale(), op.getMean(),
-      op.getInvStd(), masksItself ? op.getBias() : Value(), op.getEpsilonAttr(),
-      masksItself ? tape.builder.getUnitAttr() : UnitAttr());
-  for (auto [operand, gradient] :
-       llvm::zip(normalized, backward->getResults())) {
-    if (tape.wants(operand)) {
+  auto addTo = [&](Value operand, Value gradient) {
+    if (operand && tape.wants(operand)) {
       tape.add(operand, gradient);
     }
+  };
+  ValueRange normalized = op->getOperands().take_front(3);
+  bool wanted = llvm::any_of(
+      normalized, [&](Value operand) { return tape.wants(operand); });
+  bool readsOutput = op.getRelu() && op.getResidual();
+  // Whoever computes the gradient can mask it, in one pass. A sum is made by
+  // the norm itself.
+  auto producer = dy.getDefiningOp<PointwiseOp>();
+  if (readsOutput && (!wanted || (producer && !isSum(producer)))) {
+    dy = emitReluBackward(tape, op.getLoc(), dy, op.getY());
+    readsOutput = false;
+  }
+  if (!wanted) {
+    addTo(op.getResidual(), dy);
+    return success();
+  }
+  bool masksItself = op.getRelu() && !op.getResidual();
+  auto backward = tape.builder.create<BatchNormBackwardOp>(
+      op.getLoc(), op.getX().getType(), op.getScale().getType(),
+      op.getBias().getType(), readsOutput ? op.getY().getType() : Type(), dy,
+      op.getX(), op.getScale(), op.getMean(), op.getInvStd(),
+      masksItself ? op.getBias() : Value(), readsOutput ? op.getY() : Value(),
+      /*addend=*/Value(), op.getEpsilonAttr(),
+      masksItself || readsOutput ? tape.builder.getUnitAttr() : UnitAttr());
+  // First the residual: what it is the output of comes next.
+  addTo(op.getResidual(), readsOutput ? backward.getDresidual() : dy);
+  for (auto [operand, gradient] :
+       llvm::zip(normalized, backward->getResults())) {
+    addTo(operand, gradient);
   }
   return success();
 }

@@ -146,6 +146,23 @@ static void sumGradientChunk(const float *dy, const float *x, const float *mean,
   }
 }
 
+/// The sum of dy and `addend`, which may be null, where y is above zero.
+VDNN_MULTIVERSION
+static void maskGradient(float *masked, const float *dy, const float *y,
+                         const float *addend, int64_t elements) {
+  if (addend) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < elements; ++i) {
+      masked[i] = y[i] > 0 ? dy[i] + addend[i] : 0;
+    }
+  } else {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < elements; ++i) {
+      masked[i] = y[i] > 0 ? dy[i] : 0;
+    }
+  }
+}
+
 /// y = (x - mean) * factor + bias, then the epilogue. A NaN passes a ReLU.
 template <bool kResidual, bool kRelu>
 VDNN_LOOP void normalizeElements(float *y, const float *x, const float *mean,
@@ -222,16 +239,14 @@ static void normalize(NormShape s, unsigned threads, float *y, const float *x,
   });
 }
 
-static Result<NormShape> describe(const Request &request,
-                                  std::initializer_list<size_t> activations) {
-  Result<Rows> rows = Rows::parse(request.types, activations);
+static Result<NormShape> describe(Result<Rows> rows) {
   VDNN_TRY(rows.status());
   return NormShape{rows->rows, rows->channels};
 }
 
 Result<Kernel> createBatchNorm(const Request &request) {
   VDNN_TRY(expectArity(request, {5, 6, 5, 5}));
-  Result<NormShape> shape = describe(request, {0, 5});
+  Result<NormShape> shape = describe(Rows::parse(request.types, {0, 5}));
   VDNN_TRY(shape.status());
   double epsilon = schedule::getNumber(request.kernel, "epsilon");
   double momentum = schedule::getNumber(request.kernel, "momentum");
@@ -301,7 +316,7 @@ Result<Kernel> createBatchNorm(const Request &request) {
 
 Result<Kernel> createBatchNormInference(const Request &request) {
   VDNN_TRY(expectArity(request, {5, 5, 1, 1}));
-  Result<NormShape> shape = describe(request, {0});
+  Result<NormShape> shape = describe(Rows::parse(request.types, {0}));
   VDNN_TRY(shape.status());
   double epsilon = schedule::getNumber(request.kernel, "epsilon");
   Kernel kernel;
@@ -325,10 +340,10 @@ Result<Kernel> createBatchNormInference(const Request &request) {
 }
 
 Result<Kernel> createBatchNormBackward(const Request &request) {
-  bool relu = schedule::getInt(request.kernel, "relu") != 0;
-  size_t reads = relu ? 6 : 5; // with a ReLU the bias too
-  VDNN_TRY(expectArity(request, {reads, reads, 3, 3}));
-  Result<NormShape> shape = describe(request, {0, 1});
+  Result<NormBackwardForm> form =
+      NormBackwardForm::parse(request.kernel, request.types);
+  VDNN_TRY(form.status());
+  Result<NormShape> shape = describe(form->rows(request.types));
   VDNN_TRY(shape.status());
   WorkspacePlan plan;
   uint64_t vector = shape->channels * sizeof(float);
@@ -338,14 +353,19 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
            highs = plan.add(vector), lows = plan.add(vector);
   Kernel kernel;
   kernel.workspaceBytes = plan.bytes();
-  kernel.inPlace = {{0, 0}, {1, 0}};
-  kernel.run = [=, s = *shape,
+  kernel.inPlace = form->inPlace();
+  kernel.run = [=, form = *form, s = *shape,
                 threads = request.threads](const Operands &operands) {
-    const float *dy = operands.read<float>(0), *x = operands.read<float>(1),
+    auto readIf = [&](size_t operand) {
+      return operand ? operands.read<float>(operand) : nullptr;
+    };
+    const float *given = operands.read<float>(0), *x = operands.read<float>(1),
                 *scale = operands.read<float>(2);
     const float *mean = operands.read<float>(3),
-                *inverse = operands.read<float>(4),
-                *bias = relu ? operands.read<float>(5) : nullptr;
+                *inverse = operands.read<float>(4), *bias = readIf(form.bias),
+                *y = readIf(form.y), *addend = readIf(form.addend);
+    float *masked = y ? operands.write<float>(3) : nullptr;
+    const float *dy = y ? masked : given;
     float *dx = operands.write<float>(0), *dscale = operands.write<float>(1),
           *dbias = operands.write<float>(2);
     auto vectorAt = [&](uint64_t offset) {
@@ -359,6 +379,11 @@ Result<Kernel> createBatchNormBackward(const Request &request) {
     }
     parallelFor(threads, s.chunks(), [&](int64_t chunk) {
       int64_t first = chunk * kChunkRows * s.channels;
+      if (y) {
+        maskGradient(masked + first, given + first, y + first,
+                     addend ? addend + first : nullptr,
+                     s.chunkRows(chunk) * s.channels);
+      }
       sumGradientChunk(dy + first, x + first, mean, {a, bias},
                        partial + 3 * chunk * s.channels, s.chunkRows(chunk),
                        s.channels);

@@ -15,9 +15,7 @@ struct Norm {
 };
 } // namespace
 
-static Result<Norm> describe(const Request &request,
-                             std::initializer_list<size_t> activations) {
-  Result<Rows> rows = Rows::parse(request.types, activations);
+static Result<Norm> describe(const Request &request, Result<Rows> rows) {
   VDNN_TRY(rows.status());
   if (rows->channels > (1 << 28)) {
     return Error{"there are " + std::to_string(rows->channels) +
@@ -54,7 +52,7 @@ struct NormWorkspace {
 
 Result<Kernel> createBatchNorm(const Request &request) {
   VDNN_TRY(expectArity(request, {5, 6, 5, 5}));
-  Result<Norm> norm = describe(request, {0, 5});
+  Result<Norm> norm = describe(request, Rows::parse(request.types, {0, 5}));
   VDNN_TRY(norm.status());
   NormTraining training{};
   training.epsilon = schedule::getNumber(request.kernel, "epsilon");
@@ -95,7 +93,7 @@ Result<Kernel> createBatchNorm(const Request &request) {
 
 Result<Kernel> createBatchNormInference(const Request &request) {
   VDNN_TRY(expectArity(request, {5, 5, 1, 1}));
-  Result<Norm> norm = describe(request, {0});
+  Result<Norm> norm = describe(request, Rows::parse(request.types, {0}));
   VDNN_TRY(norm.status());
   double epsilon = schedule::getNumber(request.kernel, "epsilon");
   Kernel kernel;
@@ -114,25 +112,34 @@ Result<Kernel> createBatchNormInference(const Request &request) {
 }
 
 Result<Kernel> createBatchNormBackward(const Request &request) {
-  bool relu = schedule::getInt(request.kernel, "relu") != 0;
-  size_t reads = relu ? 6 : 5; // with a ReLU the bias too
-  VDNN_TRY(expectArity(request, {reads, reads, 3, 3}));
-  Result<Norm> norm = describe(request, {0, 1});
+  Result<NormBackwardForm> form =
+      NormBackwardForm::parse(request.kernel, request.types);
+  VDNN_TRY(form.status());
+  Result<Norm> norm = describe(request, form->rows(request.types));
   VDNN_TRY(norm.status());
   NormWorkspace workspace(norm->grid, kNormGradientSums, kNormGradientVectors);
   Kernel kernel;
   kernel.workspaceBytes = workspace.bytes;
-  kernel.inPlace = {{0, 0}, {1, 0}};
-  kernel.run = [=, norm = *norm](Context &,
-                                 const Operands &operands) -> Status {
-    VDNN_CUDA(launchBatchNormBackward(
-        norm.grid, norm.storage,
-        {operands.reads[0], operands.reads[1], operands.read<float>(2),
-         operands.read<float>(3), operands.read<float>(4),
-         relu ? operands.read<float>(5) : nullptr, operands.writes[0],
-         operands.write<float>(1), operands.write<float>(2),
-         workspace.sumsOf(operands), workspace.vectorsOf(operands)},
-        operands.stream));
+  kernel.inPlace = form->inPlace();
+  kernel.run = [=, form = *form,
+                norm = *norm](Context &, const Operands &operands) -> Status {
+    NormGradient launch{};
+    launch.dy = operands.reads[0];
+    launch.x = operands.reads[1];
+    launch.scale = operands.read<float>(2);
+    launch.mean = operands.read<float>(3);
+    launch.inverse = operands.read<float>(4);
+    launch.bias = form.bias ? operands.read<float>(form.bias) : nullptr;
+    launch.y = form.y ? operands.reads[form.y] : nullptr;
+    launch.addend = form.addend ? operands.reads[form.addend] : nullptr;
+    launch.dx = operands.writes[0];
+    launch.dscale = operands.write<float>(1);
+    launch.dbias = operands.write<float>(2);
+    launch.masked = form.y ? operands.writes[3] : nullptr;
+    launch.sums = workspace.sumsOf(operands);
+    launch.vectors = workspace.vectorsOf(operands);
+    VDNN_CUDA(launchBatchNormBackward(norm.grid, norm.storage, launch,
+                                      operands.stream));
     return {};
   };
   return kernel;

@@ -287,6 +287,55 @@ TEST_P(BatchNormTest, ReluBackward) {
   }
 }
 
+// With a residual the output tells where the ReLU let through, and the masked
+// gradient is a result.
+TEST_P(BatchNormTest, ReluBackwardFromOutput) {
+  Tensor x = randomTensor(type(), 1), dy = randomTensor(type(), 2),
+         scale = randomTensor(vector(), 3), y = randomTensor(type(), 4),
+         addend = randomTensor(type(), 5);
+  for (size_t i = 0; i < y.values.size(); ++i) {
+    y.values[i] = i % 3 == 0 ? 0 : y.values[i];
+  }
+  auto [mean, variance] = statistics(x.values);
+  std::vector<double> inverse;
+  for (int64_t c = 0; c < channels(); ++c) {
+    mean[c] = static_cast<float>(mean[c]);
+    inverse.push_back(
+        static_cast<float>(1 / std::sqrt(variance[c] + kEpsilon)));
+  }
+  for (bool adds : {false, true}) {
+    std::vector<double> masked = dy.values;
+    for (size_t i = 0; i < masked.size(); ++i) {
+      masked[i] += adds ? addend.values[i] : 0;
+      masked[i] = y.values[i] > 0 ? masked[i] : 0;
+    }
+    // Rounded as it is stored; the other results are those of what is stored.
+    masked = rounded(element(), masked);
+    auto [dx, dscale, dbias] =
+        differentiate(x.values, masked, scale.values, mean, inverse);
+    for (int inPlace = 0; inPlace < (adds ? 4 : 3); ++inPlace) {
+      Launch launch("batch_norm_backward");
+      launch.number("epsilon", kEpsilon).ints("relu", {1});
+      launch.read(dy).read(x).read(scale).read(tensor(vector(), mean));
+      launch.read(tensor(vector(), inverse)).read(y);
+      if (adds) {
+        launch.read(addend);
+      }
+      launch.write(type()).write(vector()).write(vector()).write(type());
+      if (inPlace == 1) {
+        launch.inPlace(1, 0);
+      } else if (inPlace > 1) {
+        launch.inPlace(1, 0).inPlace(inPlace == 2 ? 0 : 6, 3);
+      }
+      std::vector<Tensor> results = launch.run();
+      expectRounded(results[0], dx, 1e-5);
+      expectClose(results[1], dscale, 1e-5);
+      expectClose(results[2], dbias, 1e-5);
+      expectRounded(results[3], masked, 1e-6);
+    }
+  }
+}
+
 // With a ReLU the bias is an operand, without one it is none.
 TEST(BatchNormBackward, BiasComesWithRelu) {
   schedule::TypeT x = activation({2, 3, 4, 4}), vector = makeType({3});

@@ -52,11 +52,15 @@ cudaError_t launchBatchNormInference(const NormGrid &grid, Storage storage,
                                      const NormInference &arguments,
                                      cudaStream_t stream);
 
+/// With a ReLU either `bias` or `y`, its output, tells where dy counts. With
+/// `y`, the gradient is dy plus `addend`, which may be null, and is written to
+/// `masked` where it counts.
 struct NormGradient {
   const void *dy, *x;
   const float *scale, *mean, *inverse;
-  const float *bias; ///< with a ReLU, which masks dy; otherwise null
-  void *dx;
+  const float *bias;
+  const void *y, *addend;
+  void *dx, *masked;
   float *dscale, *dbias;
   double *sums;   ///< chunks x kNormGradientSums x channels
   float *vectors; ///< kNormGradientVectors x channels

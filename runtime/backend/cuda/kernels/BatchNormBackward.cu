@@ -16,36 +16,79 @@ using namespace norm;
 /// lacks of it.
 enum { High, Low, Factor, Slope };
 
-/// Rows that a thread loads together, of both tensors: fewer blocks need more.
+/// Rows that a thread loads together, of all tensors: fewer blocks need more.
 template <int V>
 constexpr int kRowsAtOnce = V == 8 ? 4 : 2;
 
+namespace {
+/// What tells where the gradient counts.
+enum class Mask { None, Bias, Output };
+
+/// A thread's part of a row of each tensor that is read.
+template <Mask kMask, typename T, int V>
+struct GradientRow {
+  Pack<T, V> dy, x, y, addend;
+
+  __device__ void read(const NormGradient &a, int64_t at) {
+    load(dy, static_cast<const T *>(a.dy) + at);
+    load(x, static_cast<const T *>(a.x) + at);
+    if (kMask == Mask::Output) {
+      load(y, static_cast<const T *>(a.y) + at);
+      if (a.addend) {
+        load(addend, static_cast<const T *>(a.addend) + at);
+      }
+    }
+  }
+
+  /// Of `Mask::Output`: the gradient, as it is written too.
+  __device__ void mask(float (&gradient)[V], const NormGradient &a,
+                       int64_t at) const {
+    float output[V], added[V];
+    widen(output, y);
+    if (a.addend) {
+      widen(added, addend);
+    }
+#pragma unroll
+    for (int c = 0; c < V; ++c) {
+      float sum = a.addend ? gradient[c] + added[c] : gradient[c];
+      gradient[c] = output[c] > 0 ? sum : 0;
+    }
+    Pack<T, V> rounded;
+    store(reinterpret_cast<T *>(&rounded.raw), gradient);
+    widen(gradient, rounded);
+    store(static_cast<T *>(a.masked) + at, gradient);
+  }
+};
+} // namespace
+
 /// Sums of dy, masked by the ReLU if there is one, of dy * (x - mean) and of
 /// x - mean over the block's rows.
-template <bool kRelu, typename T, int V>
+template <Mask kMask, typename T, int V>
 static __device__ void sumGradient(ThreadSums<T, kNormGradientSums * V> &sums,
                                    const NormGradient &a, int channel,
                                    const NormGrid &g) {
-  const T *dy = static_cast<const T *>(a.dy) + channel,
-          *x = static_cast<const T *>(a.x) + channel;
   float mean[V], factor[V], bias[V];
 #pragma unroll
   for (int c = 0; c < V; ++c) {
     mean[c] = a.mean[channel + c];
-    if (kRelu) {
+    if (kMask == Mask::Bias) {
       factor[c] = normalFactor(a.scale[channel + c], a.inverse[channel + c]);
       bias[c] = a.bias[channel + c];
     }
   }
+  using Row = GradientRow<kMask, T, V>;
   using Value = typename ThreadSums<T, kNormGradientSums * V>::Value;
-  auto add = [&](const Pack<T, V> &gradients, const Pack<T, V> &values) {
+  auto add = [&](const Row &row, int64_t at) {
     float gradient[V], value[V];
-    widen(gradient, gradients);
-    widen(value, values);
+    widen(gradient, row.dy);
+    widen(value, row.x);
+    if constexpr (kMask == Mask::Output) {
+      row.mask(gradient, a, at);
+    }
 #pragma unroll
     for (int c = 0; c < V; ++c) {
-      bool passes =
-          !kRelu || normalValue(value[c], mean[c], factor[c], bias[c]) > 0;
+      bool passes = kMask != Mask::Bias ||
+                    normalValue(value[c], mean[c], factor[c], bias[c]) > 0;
       Value dy = passes ? gradient[c] : 0, d = value[c] - mean[c];
       sums.add(c, dy);
       sums.add(V + c, dy * d);
@@ -53,47 +96,58 @@ static __device__ void sumGradient(ThreadSums<T, kNormGradientSums * V> &sums,
     }
   };
   Rows rows = Rows::of(g);
+  auto offsetOf = [&](int64_t row) { return row * g.channels + channel; };
   int64_t row = rows.first;
-  constexpr int kRows = kRowsAtOnce<V>;
+  constexpr int kRows =
+      kMask == Mask::Output ? 1 : kRowsAtOnce<V>;
   for (; row + (kRows - 1) * rows.step < rows.end; row += kRows * rows.step) {
-    Pack<T, V> gradients[kRows], values[kRows];
+    Row together[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      int64_t at = (row + i * rows.step) * g.channels;
-      load(gradients[i], dy + at);
-      load(values[i], x + at);
+      together[i].read(a, offsetOf(row + i * rows.step));
     }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      add(gradients[i], values[i]);
+      add(together[i], offsetOf(row + i * rows.step));
     }
     sums.endRows();
   }
   for (; row < rows.end; row += rows.step) {
-    Pack<T, V> gradients, values;
-    load(gradients, dy + row * g.channels);
-    load(values, x + row * g.channels);
-    add(gradients, values);
+    Row one;
+    one.read(a, offsetOf(row));
+    add(one, offsetOf(row));
   }
 }
 
-template <typename T, int V>
-static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
-    gradientSumKernel(NormGradient a, NormGrid g) {
+template <Mask kMask, typename T, int V>
+static __device__ void sumBlock(const NormGradient &a, const NormGrid &g) {
   __shared__ double shared[kNormGradientSums * V * kThreads];
   int channel = firstChannel(g);
   ThreadSums<T, kNormGradientSums * V> threadSums(shared);
   if (channel < g.channels) {
-    if (a.bias) {
-      sumGradient<true, T, V>(threadSums, a, channel, g);
-    } else {
-      sumGradient<false, T, V>(threadSums, a, channel, g);
-    }
+    sumGradient<kMask, T, V>(threadSums, a, channel, g);
   }
   double sums[kNormGradientSums * V];
   threadSums.finish(sums);
   sumLines(sums, shared);
   writeSums<kNormGradientSums, V>(a.sums, sums, channel, g);
+}
+
+// A kernel each: what one needs of registers is not taken from the others.
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
+    gradientSumKernel(NormGradient a, NormGrid g) {
+  sumBlock<Mask::None, T, V>(a, g);
+}
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
+    biasMaskedSumKernel(NormGradient a, NormGrid g) {
+  sumBlock<Mask::Bias, T, V>(a, g);
+}
+template <typename T, int V>
+static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
+    outputMaskedSumKernel(NormGradient a, NormGrid g) {
+  sumBlock<Mask::Output, T, V>(a, g);
 }
 
 static __global__ void __launch_bounds__(kJoinX *kJoinY)
@@ -197,10 +251,20 @@ static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
 cudaError_t launchBatchNormBackward(const NormGrid &grid, Storage storage,
                                     const NormGradient &arguments,
                                     cudaStream_t stream) {
-  VDNN_LAUNCH_NORM(gradientSumKernel, arguments, grid);
+  if (arguments.y) {
+    VDNN_LAUNCH_NORM(outputMaskedSumKernel, arguments, grid);
+  } else if (arguments.bias) {
+    VDNN_LAUNCH_NORM(biasMaskedSumKernel, arguments, grid);
+  } else {
+    VDNN_LAUNCH_NORM(gradientSumKernel, arguments, grid);
+  }
   joinGradientKernel<<<static_cast<unsigned>(ceilDivide(grid.channels, kJoinX)),
                        dim3(kJoinX, kJoinY), 0, stream>>>(arguments, grid);
-  VDNN_LAUNCH_NORM(gradientKernel, arguments, grid);
+  NormGradient rest = arguments;
+  if (rest.masked) {
+    rest.dy = rest.masked;
+  }
+  VDNN_LAUNCH_NORM(gradientKernel, rest, grid);
   return cudaGetLastError();
 }
 
