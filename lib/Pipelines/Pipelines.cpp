@@ -124,14 +124,14 @@ void vdnn::registerPassesAndPipelines() {
       "commands",
       [](OpPassManager &manager, const PlanPipelineOptions &chosen) {
         PlanOptions options;
-        options.device = chosen.device;
+        options.device = chosen.device.getValue();
         options.threads = chosen.threads;
-        options.precision = chosen.precision;
+        options.precision = chosen.precision.getValue();
         options.allowNondeterministic = chosen.allowNondeterministic;
-        options.policy = chosen.policy;
-        options.kernels = chosen.kernels;
-        options.sync = chosen.sync;
-        options.inputs = chosen.inputs;
+        options.policy = chosen.policy.getValue();
+        options.kernels = chosen.kernels.getValue();
+        options.sync = chosen.sync.getValue();
+        options.inputs = chosen.inputs.getValue();
         options.budget = chosen.budget;
         options.hostBudget = chosen.hostBudget;
         addStepPasses(manager, options);
