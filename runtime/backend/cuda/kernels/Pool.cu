@@ -143,14 +143,14 @@ cudaError_t launchMaxPool(const PoolGeometry &geometry, Storage storage,
     return launchNineMaxPool(geometry, storage, x, y, index, stream);
   }
   if (index) {
-    VDNN_LAUNCH_POOL(out, indexedMaxPoolKernel, x, y, index);
+    VDNN_LAUNCH_POOL(geometry.out, indexedMaxPoolKernel, x, y, index);
   }
-  VDNN_LAUNCH_POOL(out, maxPoolKernel, x, y);
+  VDNN_LAUNCH_POOL(geometry.out, maxPoolKernel, x, y);
 }
 
 cudaError_t launchAvgPool(const PoolGeometry &geometry, Storage storage,
                           const void *x, void *y, cudaStream_t stream) {
-  VDNN_LAUNCH_POOL(out, avgPoolKernel, x, y);
+  VDNN_LAUNCH_POOL(geometry.out, avgPoolKernel, x, y);
 }
 
 } // namespace vdnn::rt::cuda

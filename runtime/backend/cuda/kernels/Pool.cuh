@@ -22,7 +22,7 @@ __device__ inline bool replaces(float value, float best) {
 }
 
 /// The geometry with what the kernels divide by. `own` is the extent that
-/// threads go over: `out` forward, `in` backward.
+/// threads go over: `out` forward, `in` backward, or strips of them.
 struct Geometry : PoolGeometry {
   int items; ///< threads per image
   FastDivide vectors, own1, own2, strides[3], dilations[3];
@@ -160,12 +160,12 @@ inline dim3 blocksOf(const Geometry &g) {
           static_cast<unsigned>(y < 65535 ? y : 65535)};
 }
 
-/// Launches `kernel<T, channels of a thread>`. `own`: the extent that threads
-/// go over.
+/// Launches `kernel<T, channels of a thread>`. `own`: an array, the extent that
+/// threads go over.
 #define VDNN_LAUNCH_POOL(own, kernel, ...)                                     \
   do {                                                                         \
     int width = vectorWidth(storage, geometry.channels);                       \
-    Geometry g(geometry, geometry.own, width);                                 \
+    Geometry g(geometry, own, width);                                          \
     if (g.items == 0 || g.batch == 0) {                                        \
       return cudaSuccess;                                                      \
     }                                                                          \

@@ -148,19 +148,19 @@ cudaError_t launchMaxPoolBackwardIndexed(const PoolGeometry &geometry,
   if (isNine(geometry)) {
     return launchNineMaxPoolBackward(geometry, storage, dy, index, dx, stream);
   }
-  VDNN_LAUNCH_POOL(in, indexedKernel, dy, index, dx);
+  VDNN_LAUNCH_POOL(geometry.in, indexedKernel, dy, index, dx);
 }
 
 cudaError_t launchMaxPoolBackward(const PoolGeometry &geometry, Storage storage,
                                   const void *dy, const void *x, const void *y,
                                   void *dx, cudaStream_t stream) {
-  VDNN_LAUNCH_POOL(in, forwardKernel, dy, x, y, dx);
+  VDNN_LAUNCH_POOL(geometry.in, forwardKernel, dy, x, y, dx);
 }
 
 cudaError_t launchAvgPoolBackward(const PoolGeometry &geometry, Storage storage,
                                   const void *dy, void *dx,
                                   cudaStream_t stream) {
-  VDNN_LAUNCH_POOL(in, avgKernel, dy, dx);
+  VDNN_LAUNCH_POOL(geometry.in, avgKernel, dy, dx);
 }
 
 } // namespace vdnn::rt::cuda

@@ -1,8 +1,6 @@
 //===- PoolNine.cu --------------------------------------------------------===//
 
-#include "runtime/backend/cuda/kernels/PoolNine.h"
-
-#include "runtime/backend/cuda/kernels/Pool.cuh"
+#include "runtime/backend/cuda/kernels/PoolNine.cuh"
 
 namespace vdnn::rt::cuda {
 
@@ -18,148 +16,162 @@ bool isNine(const PoolGeometry &g) {
   return flat && (g.stride[1] == 1 || g.stride[1] == 2);
 }
 
-/// The window that has an input's coordinate (plus the padding) at tap `tap`
-/// along one dimension, if any.
-template <int S>
-static __device__ bool findWindow(int padded, int tap, int windows, int &at) {
-  int start = padded - tap;
-  at = start / S;
-  return start >= 0 && start % S == 0 && at < windows;
-}
+namespace {
 
-template <typename T, int V, int S>
-static __device__ void backward(const Geometry &g, const void *dys,
-                                const int8_t *indices, void *dx) {
-  unsigned item = blockIdx.x * kThreads + threadIdx.x;
-  if (item >= static_cast<unsigned>(g.items)) {
-    return;
+/// Maxima of some channels and the taps they were found at.
+template <int V>
+struct Best {
+  float value[V];
+  int tap[V];
+
+  __device__ void fill(float number, int at) {
+#pragma unroll
+    for (int c = 0; c < V; ++c) {
+      value[c] = number;
+      tap[c] = at;
+    }
   }
-  Place place(g, item, V);
-  const T *dy = static_cast<const T *>(dys);
-  for (int64_t image = blockIdx.y; image < g.batch; image += gridDim.y) {
-    int64_t windows =
-        image * g.outPixels() + int64_t{place.at[0]} * g.out[1] * g.out[2];
-    float sum[V] = {};
+  __device__ void take(const float (&values)[V], int at) {
 #pragma unroll
-    for (int a = 0; a < 3; ++a) {
-#pragma unroll
-      for (int b = 0; b < 3; ++b) {
-        int i, j;
-        bool inRow = findWindow<S>(place.at[1] + g.padBegin[1], a, g.out[1], i);
-        bool inColumn =
-            findWindow<S>(place.at[2] + g.padBegin[2], b, g.out[2], j);
-        if (inRow && inColumn) {
-          int64_t window =
-              (windows + i * g.out[2] + j) * g.channels + place.channel;
-          float gradient[V];
-          int8_t where[V];
-          load(gradient, dy + window);
-          loadRaw(where, indices + window);
-#pragma unroll
-          for (int c = 0; c < V; ++c) {
-            sum[c] += where[c] == 3 * a + b ? gradient[c] : 0.0f;
-          }
-        }
+    for (int c = 0; c < V; ++c) {
+      if (replaces(values[c], value[c])) {
+        value[c] = values[c];
+        tap[c] = at;
       }
     }
-    store(static_cast<T *>(dx) + image * g.inPixels() * g.channels +
-              int64_t{item} * V,
-          sum);
   }
-}
+  /// Those of a row, `before` taps further on.
+  __device__ void take(const Best &row, int before) {
+#pragma unroll
+    for (int c = 0; c < V; ++c) {
+      if (replaces(row.value[c], value[c])) {
+        value[c] = row.value[c];
+        tap[c] = before + row.tap[c];
+      }
+    }
+  }
+};
+
+/// The three columns of a strip of windows.
+template <typename T, int V>
+class Columns {
+public:
+  /// `x`: the thread's channels of the image.
+  __device__ Columns(const Geometry &g, const T *x, int left)
+      : x_(x), rows_(g.in[1]), rowElements_(g.in[2] * g.channels),
+        first_(max(-left, 0)) {
+#pragma unroll
+    for (int b = 0; b < 3; ++b) {
+      inside_[b] = isWithin(left + b, g.in[2]);
+      offset_[b] = min(max(left + b, 0), g.in[2] - 1) * g.channels;
+    }
+  }
+
+  /// The tap of the first column that lies inside.
+  __device__ int first() const { return first_; }
+
+  /// The maxima within one row; of a row that lies outside nothing that
+  /// replaces.
+  __device__ void read(Best<V> &best, int row) const {
+    best.fill(-INFINITY, first_);
+    if (!isWithin(row, rows_)) {
+      return;
+    }
+    // All three are loaded, so that no load waits for a branch.
+    float values[3][V];
+#pragma unroll
+    for (int b = 0; b < 3; ++b) {
+      load(values[b], x_ + (row * rowElements_ + offset_[b]));
+    }
+#pragma unroll
+    for (int b = 0; b < 3; ++b) {
+      if (inside_[b]) {
+        best.take(values[b], b);
+      }
+    }
+  }
+
+private:
+  const T *x_;
+  int rows_, rowElements_, first_;
+  int offset_[3];
+  bool inside_[3];
+};
+
+} // namespace
 
 template <typename T, int V, int S>
-static __device__ void forward(const Geometry &g, const void *xs, void *y,
-                               int8_t *indices) {
+static __device__ void forward(const Geometry &g, int rows, const void *xs,
+                               void *ys, int8_t *indices) {
   unsigned item = blockIdx.x * kThreads + threadIdx.x;
   if (item >= static_cast<unsigned>(g.items)) {
     return;
   }
   Place place(g, item, V);
-  int top = place.at[1] * S - g.padBegin[1],
-      left = place.at[2] * S - g.padBegin[2];
-  auto first = static_cast<int8_t>(3 * max(-top, 0) + max(-left, 0));
+  int begin = place.at[1] * rows, end = min(begin + rows, g.out[1]);
   for (int64_t image = blockIdx.y; image < g.batch; image += gridDim.y) {
     const T *x =
         static_cast<const T *>(xs) +
         (image * g.inPixels() + int64_t{place.at[0]} * g.in[1] * g.in[2]) *
             g.channels +
         place.channel;
-    float best[V];
-    int8_t where[V];
-#pragma unroll
-    for (int c = 0; c < V; ++c) {
-      best[c] = -INFINITY;
-      where[c] = first;
+    Columns<T, V> columns(g, x, place.at[2] * S - g.padBegin[2]);
+    Best<V> upper, middle, lower;
+    columns.read(upper, begin * S - g.padBegin[1]);
+    if (S == 1) {
+      columns.read(middle, begin - g.padBegin[1] + 1);
     }
-#pragma unroll
-    for (int a = 0; a < 3; ++a) {
-      // Loaded for all three, so that no load waits for a branch.
-      float values[3][V];
-      int row = min(max(top + a, 0), g.in[1] - 1);
-#pragma unroll
-      for (int b = 0; b < 3; ++b) {
-        int column = min(max(left + b, 0), g.in[2] - 1);
-        load(values[b], x + int64_t{row * g.in[2] + column} * g.channels);
+    for (int i = begin; i < end; ++i) {
+      int top = i * S - g.padBegin[1];
+      if (S == 2) {
+        columns.read(middle, top + 1);
       }
-#pragma unroll
-      for (int b = 0; b < 3; ++b) {
-        bool inside = row == top + a && left + b >= 0 && left + b < g.in[2];
+      columns.read(lower, top + 2);
+      Best<V> best = upper;
+      if (top < 0) {
+        best.fill(-INFINITY, -3 * top + columns.first());
+      }
+      best.take(middle, 3);
+      best.take(lower, 6);
+      int64_t at = (image * g.outPixels() +
+                    (place.at[0] * g.out[1] + i) * g.out[2] + place.at[2]) *
+                       g.channels +
+                   place.channel;
+      store(static_cast<T *>(ys) + at, best.value);
+      if (indices) {
+        int8_t taps[V];
 #pragma unroll
         for (int c = 0; c < V; ++c) {
-          if (inside && replaces(values[b][c], best[c])) {
-            best[c] = values[b][c];
-            where[c] = static_cast<int8_t>(3 * a + b);
-          }
+          taps[c] = static_cast<int8_t>(best.tap[c]);
         }
+        storeRaw(indices + at, taps);
       }
-    }
-    int64_t at = image * g.outPixels() * g.channels + int64_t{item} * V;
-    store(static_cast<T *>(y) + at, best);
-    if (indices) {
-      storeRaw(indices + at, where);
+      upper = S == 1 ? middle : lower;
+      middle = lower;
     }
   }
 }
 
 template <typename T, int V>
 static __global__ void __launch_bounds__(kThreads)
-    backwardByOne(Geometry g, const void *dy, const int8_t *index, void *dx) {
-  backward<T, V, 1>(g, dy, index, dx);
+    forwardByOne(Geometry g, int rows, const void *x, void *y, int8_t *index) {
+  forward<T, V, 1>(g, rows, x, y, index);
 }
 template <typename T, int V>
 static __global__ void __launch_bounds__(kThreads)
-    backwardByTwo(Geometry g, const void *dy, const int8_t *index, void *dx) {
-  backward<T, V, 2>(g, dy, index, dx);
-}
-template <typename T, int V>
-static __global__ void __launch_bounds__(kThreads)
-    forwardByOne(Geometry g, const void *x, void *y, int8_t *index) {
-  forward<T, V, 1>(g, x, y, index);
-}
-template <typename T, int V>
-static __global__ void __launch_bounds__(kThreads)
-    forwardByTwo(Geometry g, const void *x, void *y, int8_t *index) {
-  forward<T, V, 2>(g, x, y, index);
+    forwardByTwo(Geometry g, int rows, const void *x, void *y, int8_t *index) {
+  forward<T, V, 2>(g, rows, x, y, index);
 }
 
 cudaError_t launchNineMaxPool(const PoolGeometry &geometry, Storage storage,
                               const void *x, void *y, int8_t *index,
                               cudaStream_t stream) {
+  Strips strips(geometry.out[1]);
+  int own[3] = {geometry.out[0], strips.count, geometry.out[2]};
   if (geometry.stride[1] == 1) {
-    VDNN_LAUNCH_POOL(out, forwardByOne, x, y, index);
+    VDNN_LAUNCH_POOL(own, forwardByOne, strips.rows, x, y, index);
   }
-  VDNN_LAUNCH_POOL(out, forwardByTwo, x, y, index);
-}
-
-cudaError_t launchNineMaxPoolBackward(const PoolGeometry &geometry,
-                                      Storage storage, const void *dy,
-                                      const int8_t *index, void *dx,
-                                      cudaStream_t stream) {
-  if (geometry.stride[1] == 1) {
-    VDNN_LAUNCH_POOL(in, backwardByOne, dy, index, dx);
-  }
-  VDNN_LAUNCH_POOL(in, backwardByTwo, dy, index, dx);
+  VDNN_LAUNCH_POOL(own, forwardByTwo, strips.rows, x, y, index);
 }
 
 } // namespace vdnn::rt::cuda

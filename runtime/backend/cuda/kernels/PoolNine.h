@@ -1,7 +1,7 @@
 //===- PoolNine.h - max pools with windows of 3 x 3 -----------------------===//
 //
-// With stride 1 or 2, as in most networks: the loops over a window unroll, and
-// no division is left in them.
+// With stride 1 or 2, as in most networks: windows share what they know of a
+// row, and no division is left in the loops.
 //
 //===----------------------------------------------------------------------===//
 
