@@ -8,6 +8,7 @@ Wall is from the start of one step to that of the next.
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -58,8 +59,9 @@ class Peers:
     def compile(self, entries, peer):
         """Fills PyTorch's cache of compiled code, the networks side by side: that takes minutes, one after the other."""
         wanted = {(entry["network"], entry["batch"], entry["precision"], peer, layout_of(entry)) for entry in entries}
-        processes = [subprocess.Popen([*self.command(*key, 1, 1), "--no-search"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                     for key in sorted(wanted)]
+        share = str(max(1, (os.cpu_count() or 1) // COMPILED_AT_ONCE))
+        processes = [subprocess.Popen([*self.command(*key, 1, 1), "--no-search"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                      env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": share}) for key in sorted(wanted)]
         for process in processes:
             try:
                 process.wait(max(1, self.deadline - time.monotonic()))
