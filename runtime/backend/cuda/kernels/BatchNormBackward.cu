@@ -98,8 +98,7 @@ static __device__ void sumGradient(ThreadSums<T, kNormGradientSums * V> &sums,
   Rows rows = Rows::of(g);
   auto offsetOf = [&](int64_t row) { return row * g.channels + channel; };
   int64_t row = rows.first;
-  constexpr int kRows =
-      kMask == Mask::Output ? 1 : kRowsAtOnce<V>;
+  constexpr int kRows = kMask == Mask::Output ? 1 : kRowsAtOnce<V>;
   for (; row + (kRows - 1) * rows.step < rows.end; row += kRows * rows.step) {
     Row together[kRows];
 #pragma unroll
