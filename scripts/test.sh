@@ -68,6 +68,12 @@ stage_tsan() {
 }
 
 for stage in "${stages[@]}"; do
+  if ! declare -F "stage_$stage" > /dev/null; then
+    echo "error: unknown stage '$stage'; the stages are at the top of $0" >&2
+    exit 2
+  fi
+done
+for stage in "${stages[@]}"; do
   echo "=== $stage"
   SECONDS=0
   "stage_$stage"

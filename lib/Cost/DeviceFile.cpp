@@ -290,6 +290,9 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
       return read.error();
     }
     file.device.fingerprint = top.text("fingerprint");
+    if (top.has("build")) {
+      top.text("build"); // vdnn-profile's own.
+    }
   }
   top.finish();
   if (!status.ok()) {

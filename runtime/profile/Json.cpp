@@ -32,6 +32,7 @@ std::string toJson(const Profile &profile, const std::string &name) {
   root["kind"] = profile.kind;
   root["name"] = name;
   root["fingerprint"] = profile.fingerprint;
+  root["build"] = profile.build;
   root["memory_bytes"] = profile.memoryBytes;
   root["overhead_bytes"] = profile.overheadBytes;
   root.update(ordered_json::parse(kEstimates));
@@ -81,6 +82,7 @@ static Profile read(const ordered_json &root) {
   Profile profile;
   root.at("kind").get_to(profile.kind);
   root.at("fingerprint").get_to(profile.fingerprint);
+  profile.build = root.value("build", "");
   profile.overheadBytes = readCount(root, "overhead_bytes");
   const ordered_json &link = root.at("link");
   profile.link.toHostUnderCompute = link.value(kToHostUnderCompute, 0.0);

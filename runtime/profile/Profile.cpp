@@ -56,7 +56,8 @@ Status place(Task &task) {
 }
 
 /// Drops what `profile` holds of the kernel and the backend no longer offers,
-/// and lists the candidates that it lacks.
+/// or runs by other code of its own than then, and lists the candidates that it
+/// lacks.
 Status listCandidates(Task &task, KernelQuery &query,
                       const ProfileOptions &options, Profile &profile) {
   std::vector<MeasuredKernel> known;
@@ -80,8 +81,10 @@ Status listCandidates(Task &task, KernelQuery &query,
     gone.try_emplace(way.candidate.algorithm, std::move(way));
   }
   std::vector<MeasuredKernel> kept;
+  bool sameBuild = options.known && options.known->build == profile.build;
   for (KernelCandidate &candidate : *candidates) {
-    if (auto way = gone.extract(candidate.algorithm)) {
+    auto way = gone.extract(candidate.algorithm);
+    if (way && (sameBuild || !candidate.ownCode)) {
       kept.push_back(std::move(way.mapped()));
     } else if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
                (!candidate.nondeterministic || options.allowNondeterministic)) {
@@ -372,6 +375,7 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   Profile profile;
   profile.kind = (*device)->kind();
   profile.fingerprint = (*device)->fingerprint();
+  profile.build = plugin.build();
   profile.properties = *properties;
   if (options.known) {
     if (options.known->kind != profile.kind ||

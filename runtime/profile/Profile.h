@@ -37,6 +37,7 @@ struct MeasuredLink {
 struct Profile {
   std::string kind;
   std::string fingerprint;
+  std::string build;      ///< as `Plugin::build` names it
   std::string properties; ///< as `Plugin::deviceProperties` gives them
   uint64_t memoryBytes = 0;
   uint64_t overheadBytes = 0; ///< used beside the arena once all kernels ran

@@ -239,9 +239,12 @@ static Status addCandidates(const Request &request, ConvVariant variant,
   VDNN_TRY(configs.status());
   for (const EngineConfig &config : *configs) {
     candidates.push_back(
-        {config.choice.toString() + variant.suffix(),
-         getWorkspaceBytes(conv->ownBytes, boundWorkspace(config)),
-         isReducedPrecision(config, conv->element), !isDeterministic(config)});
+        {.algorithm = config.choice.toString() + variant.suffix(),
+         .workspaceBytes =
+             getWorkspaceBytes(conv->ownBytes, boundWorkspace(config)),
+         .reducedPrecision = isReducedPrecision(config, conv->element),
+         .nondeterministic = !isDeterministic(config),
+         .ownCode = !variant.suffix().empty()});
   }
   return {};
 }

@@ -72,7 +72,9 @@ Result<std::vector<KernelCandidate>> queryKernel(const Request &request) {
   }
   Result<Kernel> kernel = createKernel(request);
   VDNN_TRY(kernel.status());
-  return std::vector<KernelCandidate>{{"", kernel->workspaceBytes}};
+  return std::vector<KernelCandidate>{{.algorithm = "",
+                                       .workspaceBytes = kernel->workspaceBytes,
+                                       .ownCode = true}};
 }
 
 Error refuseNondeterministic(const Request &request) {

@@ -3,8 +3,26 @@
 #include "runtime/backend/plugin/Plugin.h"
 
 #include "runtime/backend/cuda/CudaDevice.h"
+#include "runtime/support/Format.h"
+#include "runtime/support/Philox.h"
+
+#include <dlfcn.h>
+#include <fstream>
+#include <iterator>
 
 namespace vdnn::rt::cuda {
+
+/// A hash of the library that this code is in.
+static std::string hashOwnLibrary() {
+  Dl_info info;
+  static const char here = 0;
+  if (dladdr(&here, &info) == 0) {
+    return "";
+  }
+  std::ifstream file(info.dli_fname, std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  return format("%016llx", static_cast<unsigned long long>(hashName(bytes)));
+}
 
 namespace {
 
@@ -44,6 +62,8 @@ public:
   Result<std::string> deviceProperties() const override {
     return readDeviceProperties();
   }
+
+  std::string build() const override { return hashOwnLibrary(); }
 };
 
 } // namespace

@@ -28,6 +28,9 @@ struct KernelCandidate {
   /// It sums in an order that differs from run to run, by atomic operations:
   /// so do the last bits of its results.
   bool nondeterministic = false;
+  /// Code of the backend itself is part of it: how fast it is changes with the
+  /// backend's build, not with the versions of libraries alone.
+  bool ownCode = false;
 };
 
 /// What a compiler asks of a backend, on machines without its device too.
@@ -62,6 +65,9 @@ public:
   /// The properties of the first device of this machine that the choice of
   /// kernels depends on, as text.
   virtual Result<std::string> deviceProperties() const = 0;
+
+  /// Names the backend's own code: other code, another name.
+  virtual std::string build() const = 0;
 };
 
 /// The backend of that kind ("cuda"); it stays loaded. An error says what is

@@ -241,8 +241,15 @@ TEST(ConvQuery, BiasesOfTwoTypes) {
 TEST(ConvQuery, OwnWorkBesideEngines) {
   auto offers = [](Launch &launch, const std::string &suffix) {
     auto candidates = launch.query();
-    return candidates.ok() &&
-           std::any_of(candidates->begin(), candidates->end(),
+    if (!candidates.ok()) {
+      return false;
+    }
+    for (const KernelCandidate &candidate : *candidates) {
+      EXPECT_EQ(candidate.ownCode,
+                candidate.algorithm.find('+') != std::string::npos)
+          << candidate.algorithm;
+    }
+    return std::any_of(candidates->begin(), candidates->end(),
                        [&](auto &c) { return c.algorithm.ends_with(suffix); });
   };
   const Conv &stem = kConvs[0], &wide = kConvs[2];

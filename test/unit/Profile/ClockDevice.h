@@ -20,6 +20,7 @@ struct Log {
   std::vector<std::string> prepared;
   std::map<std::string, int> launches; ///< by algorithm
   bool failsAll = false;
+  std::string build = "a";         ///< of the plugin
   uint64_t usedBytes = 12345;      ///< beside the arena
   int64_t hostNsPerLaunch = 0;     ///< what the host takes to queue one
   int64_t speedUpBesideCopies = 1; ///< of launches that follow a copy
@@ -180,7 +181,8 @@ public:
       return Error{"there is no kernel 'unknown'"};
     }
     if (kernel.kind == "sum") {
-      return std::vector<KernelCandidate>{{.algorithm = "700"}};
+      return std::vector<KernelCandidate>{
+          {.algorithm = "700", .ownCode = true}};
     }
     if (kernel.kind == "atomic") {
       std::vector<KernelCandidate> ways = {{.algorithm = "800001"}};
@@ -223,6 +225,7 @@ public:
   Result<std::string> deviceProperties() const override {
     return std::string(R"({"clock":true})");
   }
+  std::string build() const override { return log.build; }
 
 private:
   Log &log;

@@ -214,6 +214,33 @@ TEST(Profile, UpdateUnderShortKernelsKeepsTheLinkUnderCompute) {
   EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e7);
 }
 
+TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
+  const std::string add = "add: F32[4] -> F32[4]";
+  const std::string sum = "sum: F32[4] -> F32[4]";
+  Log log;
+  ProfileOptions options;
+  Result<Profile> first =
+      measureProfile(makePlan({"add", "sum"}), ClockPlugin(log), options);
+  ASSERT_TRUE(first.ok()) << first.message();
+  Result<Profile> known = parseProfile(toJson(*first, "clock"));
+  ASSERT_TRUE(known.ok()) << known.message();
+  // What no measurement gives; the sum is code of the plugin, the other of a
+  // library.
+  known->kernels[add][0].timeNs = 1;
+  known->kernels[sum][0].timeNs = 1;
+  options.known = &*known;
+  for (const char *build : {"a", "b"}) {
+    Log again;
+    again.build = build;
+    Result<Profile> profile =
+        measureProfile(makePlan({"add", "sum"}), ClockPlugin(again), options);
+    ASSERT_TRUE(profile.ok()) << profile.message();
+    EXPECT_EQ(profile->build, build);
+    EXPECT_EQ(profile->kernels.at(add)[0].timeNs, 1);
+    EXPECT_EQ(profile->kernels.at(sum)[0].timeNs, again.build == "a" ? 1 : 700);
+  }
+}
+
 TEST(Profile, UpdateRefusesTheProfileOfAnotherDevice) {
   Log log;
   Result<Profile> known =
