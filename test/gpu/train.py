@@ -10,6 +10,7 @@ bits       ResNet-50 ends five steps with the same bits under every policy
 import contextlib
 import io
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -65,6 +66,24 @@ class Stage:
             self.problems.append("digits: a label that is no class is no error that names it")
 
     def gradients(self):
+        networks = list(dict.fromkeys(entry["network"] for entry in plans.load(self.options.plans, "gradients")
+                                      if not self.options.networks or entry["network"] in self.options.networks))
+        if not networks:
+            sys.exit(f"there are no plans for gradients of: {' '.join(self.options.networks)}")
+        if len(networks) == 1:
+            self.gradients_of(networks[0])
+            return
+        # Side by side: most of it is comparing on the host, on one core each.
+        arguments = ["--build-dir", self.options.build_dir, "--plans", self.options.plans, "--device", self.options.device]
+        processes = [subprocess.Popen([sys.executable, __file__, "gradients", "--networks", network, *map(str, arguments)], stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True) for network in networks]
+        for network, process in zip(networks, processes):
+            output, _ = process.communicate()
+            print(output, end="", flush=True)
+            if process.returncode != 0:
+                self.problems.append(f"{network}: the gradients, see above")
+
+    def gradients_of(self, network):
         import torch
 
         import steps
@@ -73,7 +92,7 @@ class Stage:
         device = "cpu" if self.options.device == "cpu" else "cuda"
         torch.backends.cudnn.deterministic = True
         for entry in plans.load(self.options.plans, "gradients"):
-            if self.options.networks and entry["network"] not in self.options.networks:
+            if entry["network"] != network:
                 continue
             begin = time.time()
             name, reduced = f"{entry['network']}, {entry['precision']}", entry["precision"] != "fp32"
