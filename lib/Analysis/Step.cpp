@@ -74,8 +74,6 @@ FailureOr<func::FuncOp> vdnn::getStep(ModuleOp module) {
   return *functions.begin();
 }
 
-static constexpr StringLiteral AllowNondeterministic = "allow_nondeterministic";
-
 FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   auto dictionary = module->getAttrOfType<DictionaryAttr>("vdnn.target");
   if (!dictionary) {
@@ -102,7 +100,7 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   target.device = text("device");
   target.threads = integer("threads");
   target.precision = text("precision");
-  target.allowNondeterministic = dictionary.contains(AllowNondeterministic);
+  target.allowNondeterministic = dictionary.contains("allow_nondeterministic");
   target.kind = text("kind");
   target.name = text("name");
   target.fingerprint = text("fingerprint");
@@ -130,9 +128,6 @@ void vdnn::setTarget(ModuleOp module, const Target &target) {
   entries.set("device", builder.getStringAttr(target.device));
   entries.set("threads", builder.getI64IntegerAttr(target.threads));
   entries.set("precision", builder.getStringAttr(target.precision));
-  if (target.allowNondeterministic) {
-    entries.set(AllowNondeterministic, builder.getUnitAttr());
-  }
   entries.set("kind", builder.getStringAttr(target.kind));
   entries.set("name", builder.getStringAttr(target.name));
   entries.set("fingerprint", builder.getStringAttr(target.fingerprint));
@@ -152,6 +147,7 @@ void vdnn::setTarget(ModuleOp module, const Target &target) {
       entries.set(name, builder.getUnitAttr());
     }
   };
+  flag("allow_nondeterministic", target.allowNondeterministic);
   flag("pools_planes", target.poolsPlanes);
   flag("prefers_planes", target.prefersPlanes);
   flag("stages_inputs", target.stagesInputs);

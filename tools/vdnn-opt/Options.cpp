@@ -111,8 +111,8 @@ static cl::opt<std::string>
          cl::desc("which ops become one: all (default: batch norm, residual "
                   "addition and ReLU; convolution and ReLU; ReLUs go behind "
                   "max pools; updates of small parameters; without --loss "
-                  "convolution and ReLU alone) or none (default with "
-                  "--storage=paper)"),
+                  "convolution and ReLU alone) or none (default for titanx "
+                  "and with --storage=paper)"),
          cl::value_desc("kind"), cl::init(""), cl::cat(trainingCategory));
 
 static cl::opt<std::string> device(
@@ -133,9 +133,8 @@ static cl::opt<std::string>
 static cl::opt<bool> allowNondeterministic(
     "allow-nondeterministic",
     cl::desc("also take kernels whose results differ in the last bits from run "
-             "to run (sums by atomic operations): of cuda, and measured ones "
-             "of a profile that was made with this option; other devices have "
-             "none"),
+             "to run (sums by atomic operations); of cuda alone, and of a "
+             "profile only where it was made with this option too"),
     cl::init(false), cl::cat(planCategory));
 static cl::opt<std::string>
     profile("profile",
@@ -171,7 +170,7 @@ static cl::opt<std::string>
            cl::desc("when inputs of at least 1 MiB come in: direct (before "
                     "their first use), staged (while the step before runs, "
                     "which takes device memory for all of the step), or auto "
-                    "(default: staged where a GPU trains, it fits and pays)"),
+                    "(default: staged where cuda trains, it fits and pays)"),
            cl::value_desc("kind"), cl::init(PlanOptions().inputs),
            cl::cat(planCategory));
 

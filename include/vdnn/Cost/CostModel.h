@@ -36,7 +36,8 @@ struct DeviceDescription {
 
   // What its backend's kernels are like, in the precision asked for.
 
-  /// Pools have kernels for row-major order beside those for channels last.
+  /// Pools have fast kernels for row-major order too, beside those for channels
+  /// last.
   bool poolsPlanes = false;
   /// Convolutions do better in row-major order, where the layouts of other
   /// kernels allow it.

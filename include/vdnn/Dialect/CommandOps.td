@@ -72,7 +72,8 @@ def VDNN_LaunchOp : VDNN_Op<"cmd.launch", [HasParent<"PlanOp">, DeclareOpInterfa
   let description = [{
     `kernel` is the mnemonic of a compute op without dialect, `kernel_attributes` its attributes; the region is that of a pointwise op.
     `nondeterministic` stands behind an algorithm whose results may differ in the last bits from run to run; the plan must then
-    have the attribute `allow_nondeterministic`. Reads and writes name a buffer and say how the kernel views its bytes. `in_place` holds pairs (position in reads, position in writes).
+    have the attribute `allow_nondeterministic`. Reads and writes name a buffer and say how the kernel views its bytes. `in_place`
+    holds pairs (position in reads, position in writes).
 
     ```mlir
     vdnn.cmd.launch "conv" algorithm "direct" on compute (@b1 : tensor<8x3x32x32xf32>, @b2 : tensor<16x3x3x3xf32>) -> (@b3 : tensor<8x16x32x32xf32>) workspace @b4 ns 120000 from "conv1" {dilations = array<i64: 1, 1>, group = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}

@@ -11,9 +11,9 @@ def BuildStep : Pass<"vdnn-build-step", "::mlir::ModuleOp"> {
     In: a function 'main' of forward compute ops whose arguments have names and roles. Out: the same function with the
     loss, the gradient of every trained parameter, and the update right after each; every op has `vdnn.layer` and
     `vdnn.phase`. Lost: nothing of the model, but a max pool may have got an index result and changed places with the ReLU
-    before it, a batch norm the addition and the ReLU behind it, a convolution the ReLU behind it.
+    before it; a batch norm may have taken in the addition and the ReLU behind it, a convolution the ReLU behind it.
 
-    With `loss=none` the module is only run: layers are numbered, nothing is added, and a convolution gets the ReLU behind it.
+    With `loss=none` the module is only run: layers are numbered, nothing is added, and a convolution takes in the ReLU behind it.
   }];
   let options = [
     Option<"loss", "loss", "std::string", "\"cross_entropy\"", "cross_entropy, mse, output or none">,
@@ -21,7 +21,7 @@ def BuildStep : Pass<"vdnn-build-step", "::mlir::ModuleOp"> {
     Option<"weightDecay", "weight-decay", "double", "0.0", "weight decay of the gradient descent">,
     Option<"nesterov", "nesterov", "bool", "false", "Nesterov's momentum">,
     Option<"storage", "storage", "std::string", "\"compact\"", "compact: pool indices; paper: pool inputs and outputs">,
-    Option<"fuse", "fuse", "std::string", "\"all\"", "all: batch norm, residual addition and ReLU as one op, convolution and ReLU as one op, ReLUs behind max pools, with compact storage; none">,
+    Option<"fuse", "fuse", "std::string", "\"all\"", "all: batch norm, residual addition and ReLU as one op, convolution and ReLU as one op, ReLUs behind max pools, with compact storage (loss=none: convolution and ReLU alone); none">,
     ListOption<"frozen", "frozen", "std::string", "names of parameters that are not trained">
   ];
   let dependentDialects = ["::vdnn::VDNNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];

@@ -71,7 +71,7 @@ def PlanTransfers : Pass<"vdnn-plan-transfers", "::mlir::func::FuncOp"> {
     Option<"kernels", "kernels", "std::string", "\"performance\"", "memory: smallest workspace; performance: fastest">,
     Option<"sync", "sync", "std::string", "\"event\"", "event: wait only where needed; layer: the paper's barrier">,
     Option<"inputs", "inputs", "std::string", "\"auto\"",
-           "direct: copied in before their first use; staged: while the step before runs; auto: staged where a GPU trains and it pays">
+           "direct: copied in before their first use; staged: while the step before runs; auto: staged where a device trains that stages inputs, and it pays">
   ];
   let dependentDialects = ["::vdnn::VDNNDialect"];
 }
