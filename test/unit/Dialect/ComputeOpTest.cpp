@@ -143,6 +143,40 @@ TEST_F(ComputeOpTest, RunningStatisticsInPlace) {
   EXPECT_EQ(withResidual.getInPlacePairs(), (Pairs{{3, 3}, {4, 4}, {5, 0}}));
 }
 
+// What the first pass over the gradient masks lies where it was made of; the
+// second pass writes dx.
+TEST_F(ComputeOpTest, BatchNormBackwardInPlace) {
+  const std::string values =
+      "%x: tensor<2x4x7x7xf32>, %d: tensor<2x4x7x7xf32>, %v: tensor<4xf32>";
+  const std::string five = "tensor<2x4x7x7xf32>, tensor<2x4x7x7xf32>, "
+                           "tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",
+                    three = "tensor<2x4x7x7xf32>, tensor<4xf32>, tensor<4xf32>";
+  constexpr double kElements = 2 * 4 * 7 * 7;
+  auto parseForm = [&](const std::string &results, const std::string &form,
+                       const std::string &attributes,
+                       const std::string &operandTypes,
+                       const std::string &resultTypes) {
+    return parse(
+        values, results + " = vdnn.batch_norm_backward %d, %x, %v, %v, %v" +
+                    form + " {epsilon = 1.0e-5 : f64" + attributes + "} : (" +
+                    five + operandTypes + ") -> (" + three + resultTypes + ")");
+  };
+  const std::string like = ", tensor<2x4x7x7xf32>";
+  ComputeOp plain = parseForm("%0:3", "", "", "", "");
+  EXPECT_EQ(plain.getInPlacePairs(), (Pairs{{0, 0}, {1, 0}}));
+  EXPECT_EQ(plain.getFlops(), 9 * kElements);
+  ComputeOp relu =
+      parseForm("%0:3", " bias(%v)", ", relu", ", tensor<4xf32>", "");
+  EXPECT_EQ(relu.getInPlacePairs(), (Pairs{{0, 0}, {1, 0}}));
+  EXPECT_EQ(relu.getFlops(), 17 * kElements);
+  ComputeOp masks = parseForm("%0:4", " y(%x)", ", relu", like, like);
+  EXPECT_EQ(masks.getInPlacePairs(), (Pairs{{0, 3}, {1, 0}}));
+  EXPECT_EQ(masks.getFlops(), 12 * kElements);
+  ComputeOp adds =
+      parseForm("%0:4", " y(%x) addend(%d)", ", relu", like + like, like);
+  EXPECT_EQ(adds.getInPlacePairs(), (Pairs{{0, 3}, {1, 0}, {6, 3}}));
+}
+
 TEST_F(ComputeOpTest, ViewsAndDefaults) {
   ComputeOp reshape =
       parse("%x: tensor<4x8xf32>",
