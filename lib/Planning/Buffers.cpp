@@ -56,13 +56,6 @@ private:
     for (const Transfer &transfer : solution.transfers) {
       transfersOf[transfer.tensor].push_back(&transfer);
     }
-    // A tensor that a later one takes over ends there.
-    overwrittenBy.assign(problem.tensors.size(), NoOp);
-    for (TensorId tensor = 0; tensor < problem.tensors.size(); ++tensor) {
-      if (auto tied = problem.tensors[tensor].tiedTo) {
-        overwrittenBy[*tied] = uses[tensor].writer;
-      }
-    }
   }
 
   /// As late as the copy can be issued and still be over, by the cost model,
@@ -91,8 +84,7 @@ private:
     if (!tensor.liveIn && use.writer == NoOp && use.reads.empty()) {
       return;
     }
-    if (tensor.liveIn && overwrittenBy[id] == NoOp && use.reads.empty()) {
-      // No op needs it, so it need not lie on the device.
+    if (isIdle(tensor, use)) {
       plan.residencies[id].push_back(
           add({tensor.name, id, Place::Host, 0, tensor.bytes, 0, end}));
       return;
@@ -134,12 +126,14 @@ private:
     }
     // What lives before the step and is not overwritten in it is still needed
     // by the next one.
-    if (tensor.liveIn && overwrittenBy[id] == NoOp) {
+    const TensorUses &use = uses[id];
+    if (tensor.liveIn && use.overwrittenBy == NoOp) {
       return end;
     }
-    OpId last = uses[id].reads.empty() ? begin : uses[id].reads.back();
-    if (overwrittenBy[id] != NoOp) {
-      last = std::max(last, overwrittenBy[id]);
+    OpId last = use.reads.empty() ? begin : use.reads.back();
+    // A tensor that a later one takes over ends there.
+    if (use.overwrittenBy != NoOp) {
+      last = std::max(last, use.overwrittenBy);
     }
     return std::max(last, begin) + 1;
   }
@@ -232,7 +226,7 @@ private:
     const std::vector<TensorId> &reads = problem.ops[op].reads;
     return from.bytes == to.bytes && from.bytes > 0 && !from.liveIn &&
            !from.liveOut && !from.staged && from.kind != TensorKind::Output &&
-           overwrittenBy[pair.from] == NoOp &&
+           uses[pair.from].overwrittenBy == NoOp &&
            // The last use of all; every transfer of it is then over, for each
            // ends in a read.
            uses[pair.from].reads.back() == op &&
@@ -276,7 +270,6 @@ private:
   std::vector<int64_t> starts;
   uint32_t end;
   std::vector<std::vector<const Transfer *>> transfersOf;
-  std::vector<OpId> overwrittenBy;
   std::vector<uint32_t> parent;
   BufferPlan plan;
 };

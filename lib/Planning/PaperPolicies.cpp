@@ -11,6 +11,7 @@
 #include "Costs.h"
 #include "Forecast.h"
 #include "Layers.h"
+#include "Uses.h"
 
 #include <algorithm>
 #include <tuple>
@@ -49,7 +50,12 @@ private:
 
   /// What holds for every tensor that is not the input of some layer, too.
   void explainKept() {
+    std::vector<TensorUses> uses = findUses(problem);
     for (TensorId id = 0; id < problem.tensors.size(); ++id) {
+      if (isIdle(problem.tensors[id], uses[id])) {
+        keep(id, "on the host, no op needs it");
+        continue;
+      }
       switch (problem.tensors[id].kind) {
       case TensorKind::Parameter:
         keep(id, "parameter");

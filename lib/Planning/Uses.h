@@ -13,6 +13,8 @@ constexpr OpId NoOp = UINT32_MAX;
 struct TensorUses {
   OpId writer = NoOp;
   std::vector<OpId> reads;
+  /// The op that writes the tensor which takes this one's range.
+  OpId overwrittenBy = NoOp;
 };
 
 inline std::vector<TensorUses> findUses(const Problem &problem) {
@@ -26,9 +28,18 @@ inline std::vector<TensorUses> findUses(const Problem &problem) {
     }
     for (TensorId tensor : problem.ops[op].writes) {
       uses[tensor].writer = op;
+      if (auto tied = problem.tensors[tensor].tiedTo) {
+        uses[*tied].overwrittenBy = op;
+      }
     }
   }
   return uses;
+}
+
+/// Whether a tensor lives from step to step and no op touches it. Such a one
+/// lies on the host.
+inline bool isIdle(const Tensor &tensor, const TensorUses &uses) {
+  return tensor.liveIn && uses.reads.empty() && uses.overwrittenBy == NoOp;
 }
 
 } // namespace vdnn::planning
