@@ -29,8 +29,8 @@ mlir::DictionaryAttr getKernelAttributes(mlir::Operation *computeOp);
 
 /// The kernel of a compute op or of a `vdnn.cmd.launch`; both give the same.
 /// The algorithm is that of the launch, or of `vdnn.algorithm`, or empty;
-/// whether it is nondeterministic comes from the same place. Views and constants
-/// have no kernel: the result for them means nothing.
+/// whether it is nondeterministic comes from the same place. Views and
+/// constants have no kernel: the result for them means nothing.
 schedule::KernelT toKernel(mlir::Operation *op);
 
 } // namespace vdnn
