@@ -2,7 +2,7 @@
 """PyTorch's training step of a network, to be compared with a plan's: median time, and what the whole device holds then.
 
 A step is forward, backward and SGD with momentum and weight decay on random images that lie on the device already; dropout is on. cuDNN
-chooses its algorithms by measuring. One process measures one thing, so that nothing before it holds memory. Prints one line of JSON.
+chooses its algorithms by measuring, but for --no-search. One process measures one thing, so that nothing before it holds memory. Prints one line of JSON.
 """
 
 import argparse
