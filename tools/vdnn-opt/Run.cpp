@@ -28,18 +28,23 @@ static int fail(const std::string &message) {
   return 1;
 }
 
-/// Writes a file whole or not at all; what is no regular file (a pipe,
-/// /dev/null) just gets the bytes.
+/// Whether there is something that is no file: a pipe, /dev/null.
+static bool isStream(const std::string &path) {
+  std::error_code code;
+  std::filesystem::file_status status = std::filesystem::status(path, code);
+  return path == "-" || (std::filesystem::exists(status) &&
+                         !std::filesystem::is_regular_file(status));
+}
+
+/// Writes a file whole or not at all; a stream just gets the bytes.
 static rt::Status writeOutput(const std::string &path, StringRef bytes) {
   if (path == "-") {
     llvm::outs() << bytes;
     llvm::outs().flush();
     return {};
   }
-  std::error_code code;
-  std::filesystem::file_status status = std::filesystem::status(path, code);
-  if (std::filesystem::exists(status) &&
-      !std::filesystem::is_regular_file(status)) {
+  if (isStream(path)) {
+    std::error_code code;
     llvm::raw_fd_ostream stream(path, code);
     stream << bytes;
     stream.flush();
@@ -94,7 +99,7 @@ static rt::Status writeModelWeights(const Options &options,
   if (weights.empty()) {
     return {};
   }
-  if (options.output == "-") {
+  if (isStream(options.output)) {
     llvm::errs() << "note: the values of " << weights.size()
                  << " tensors are not written; name a file with -o to get them "
                     "beside it\n";
