@@ -190,6 +190,13 @@ static const std::set<std::string> &getAlgorithmNames(const std::string &kind) {
                           : kGpuAlgorithms;
 }
 
+/// Tells vdnn-profile alone what to measure again.
+static void readBuild(Reader &reader) {
+  if (reader.has("build")) {
+    reader.text("build");
+  }
+}
+
 /// The kernels of a profile: signature to a list of ways to run it.
 static Status readKernels(const json &object, DeviceFile &file) {
   if (!object.is_object()) {
@@ -213,6 +220,7 @@ static Status readKernels(const json &object, DeviceFile &file) {
           reader.number("reduced_precision", 0, 1, 0) != 0;
       kernel.nondeterministic = reader.flag("nondeterministic");
       kernel.timeNs = static_cast<int64_t>(reader.number("ns", 0, kMaxTimeNs));
+      readBuild(reader);
       reader.finish();
       if (!status.ok()) {
         return status;
@@ -290,9 +298,7 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
       return read.error();
     }
     file.device.fingerprint = top.text("fingerprint");
-    if (top.has("build")) {
-      top.text("build"); // vdnn-profile's own.
-    }
+    readBuild(top);
   }
   top.finish();
   if (!status.ok()) {

@@ -60,6 +60,9 @@ std::string toJson(const Profile &profile, const std::string &name) {
       if (way.candidate.nondeterministic) {
         list.back()["nondeterministic"] = true;
       }
+      if (way.build != profile.build) {
+        list.back()["build"] = way.build;
+      }
     }
   }
   return root.dump(1) + "\n";
@@ -98,6 +101,7 @@ static Profile read(const ordered_json &root) {
       way.candidate.reducedPrecision = entry.value("reduced_precision", 0) != 0;
       way.candidate.nondeterministic = entry.value("nondeterministic", false);
       way.timeNs = static_cast<int64_t>(readCount(entry, "ns"));
+      way.build = entry.value("build", profile.build);
     }
     sortFastestFirst(measured);
   }

@@ -56,8 +56,8 @@ Status place(Task &task) {
 }
 
 /// Drops what `profile` holds of the kernel and the backend no longer offers,
-/// or runs by other code of its own than then, and lists the candidates that it
-/// lacks.
+/// or runs by other code of its own than when it was measured, and lists the
+/// candidates that are to be measured.
 Status listCandidates(Task &task, KernelQuery &query,
                       const ProfileOptions &options, Profile &profile) {
   std::vector<MeasuredKernel> known;
@@ -81,13 +81,14 @@ Status listCandidates(Task &task, KernelQuery &query,
     gone.try_emplace(way.candidate.algorithm, std::move(way));
   }
   std::vector<MeasuredKernel> kept;
-  bool sameBuild = options.known && options.known->build == profile.build;
   for (KernelCandidate &candidate : *candidates) {
     auto way = gone.extract(candidate.algorithm);
-    if (way && (sameBuild || !candidate.ownCode)) {
+    if (way && (way.mapped().build == profile.build || !candidate.ownCode)) {
       kept.push_back(std::move(way.mapped()));
+      kept.back().build = profile.build;
     } else if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
-               (!candidate.nondeterministic || options.allowNondeterministic)) {
+               (way || !candidate.nondeterministic ||
+                options.allowNondeterministic)) {
       task.candidates.push_back(std::move(candidate));
     }
   }
@@ -318,6 +319,9 @@ Status measureKernels(const std::vector<Task> &tasks, Measurement &measurement,
     }
     if (ways.empty()) {
       return Error{"no way to run '" + task.signature + "' on this device"};
+    }
+    for (MeasuredKernel &way : ways) {
+      way.build = profile.build;
     }
     if (options.progress) {
       options.progress(++done, all, task.signature);

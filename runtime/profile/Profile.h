@@ -23,6 +23,8 @@ struct MeasuredKernel {
   KernelCandidate candidate;
   int64_t timeNs = 0; ///< median
   double spread = 0;  ///< (slowest - fastest) / median of the rounds; not kept
+  /// The backend's, as `Plugin::build` named it when this was measured.
+  std::string build = {};
 };
 
 /// Bytes per second of each direction alone; what share of it is left while
@@ -37,7 +39,7 @@ struct MeasuredLink {
 struct Profile {
   std::string kind;
   std::string fingerprint;
-  std::string build;      ///< as `Plugin::build` names it
+  std::string build;      ///< as `Plugin::build` names it now
   std::string properties; ///< as `Plugin::deviceProperties` gives them
   uint64_t memoryBytes = 0;
   uint64_t overheadBytes = 0; ///< used beside the arena once all kernels ran

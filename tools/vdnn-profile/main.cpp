@@ -175,8 +175,9 @@ int main(int argc, char **argv) {
   app.add_option("--update", command.update,
                  "an earlier profile of this GPU: its times are kept, only "
                  "what it lacks is measured, the link, and vDNN's own kernels "
-                 "where they changed; what the backend no longer offers for "
-                 "the plan's kernels is dropped; -o may name the same file")
+                 "where the backend is another build; what the backend no "
+                 "longer offers for the plan's kernels is dropped; -o may name "
+                 "the same file")
       ->check(CLI::ExistingFile);
   app.add_option("--plan-option", command.planOptions,
                  "an option of vdnn-opt for a model; may be repeated")

@@ -33,6 +33,7 @@ rt::Profile makeProfile(const std::string &fingerprint) {
   rt::Profile profile;
   profile.kind = "cuda";
   profile.fingerprint = fingerprint;
+  profile.build = "this";
   profile.properties = builtin->properties;
   profile.memoryBytes = 1000;
   profile.overheadBytes = 100;
@@ -44,6 +45,7 @@ rt::Profile makeProfile(const std::string &fingerprint) {
   rounded.timeNs = 1234;
   exact.candidate.algorithm = "exact";
   exact.timeNs = 5678;
+  exact.build = "another"; // The planner does not ask.
   atomic.candidate.algorithm = "atomic";
   atomic.candidate.nondeterministic = true;
   atomic.timeNs = 3456;
@@ -130,7 +132,7 @@ TEST(MeasuredCosts, BadKernelsAreErrorsThatNameTheKey) {
   EXPECT_EQ(wrong(R"({"algorithm": "a", "workspace_bytes": 1, "ns": 2,
                       "time": 3})"),
             "unknown key 'kernels.time', expected one of 'algorithm', "
-            "'nondeterministic', 'ns', 'reduced_precision', "
+            "'build', 'nondeterministic', 'ns', 'reduced_precision', "
             "'workspace_bytes'");
   EXPECT_EQ(wrong(R"({"algorithm": "a", "workspace_bytes": 1, "ns": 2,
                       "nondeterministic": 1})"),

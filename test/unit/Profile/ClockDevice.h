@@ -189,6 +189,8 @@ public:
       if (kernel.nondeterministic) {
         ways.push_back({.algorithm = "500000", .nondeterministic = true});
         ways.push_back({.algorithm = "unsupported", .nondeterministic = true});
+        ways.push_back(
+            {.algorithm = "600000", .nondeterministic = true, .ownCode = true});
       }
       return ways;
     }

@@ -219,6 +219,7 @@ TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
   const std::string sum = "sum: F32[4] -> F32[4]";
   Log log;
   ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
   Result<Profile> first =
       measureProfile(makePlan({"add", "sum"}), ClockPlugin(log), options);
   ASSERT_TRUE(first.ok()) << first.message();
@@ -238,6 +239,29 @@ TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
     EXPECT_EQ(profile->build, build);
     EXPECT_EQ(profile->kernels.at(add)[0].timeNs, 1);
     EXPECT_EQ(profile->kernels.at(sum)[0].timeNs, again.build == "a" ? 1 : 700);
+  }
+}
+
+// An update for one plan says nothing of the kernels of others.
+TEST(Profile, UpdateRemembersTheBuildOfOtherPlansKernels) {
+  const std::string sum = "sum: F32[4] -> F32[4]";
+  Log log;
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  Result<Profile> profile =
+      measureProfile(makePlan({"add", "sum"}), ClockPlugin(log), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  profile->kernels[sum][0].timeNs = 701; // What no measurement gives.
+  for (const char *kernel : {"add", "sum"}) {
+    Result<Profile> known = parseProfile(toJson(*profile, "clock"));
+    ASSERT_TRUE(known.ok()) << known.message();
+    options.known = &*known;
+    Log again;
+    again.build = "b";
+    profile = measureProfile(makePlan({kernel}), ClockPlugin(again), options);
+    ASSERT_TRUE(profile.ok()) << profile.message();
+    EXPECT_EQ(profile->kernels.at(sum)[0].timeNs,
+              std::string(kernel) == "add" ? 701 : 700);
   }
 }
 
