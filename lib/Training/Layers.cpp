@@ -42,15 +42,3 @@ void vdnn::numberLayers(func::FuncOp function) {
     }
   }
 }
-
-LogicalResult vdnn::buildInferenceStep(ModuleOp module, Fusion fusion) {
-  auto function = module.lookupSymbol<func::FuncOp>("main");
-  if (!function) {
-    return module.emitError("expected a function 'main'");
-  }
-  if (fusion == Fusion::All) {
-    fuseConvolutions(function);
-  }
-  numberLayers(function);
-  return success();
-}

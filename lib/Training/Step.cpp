@@ -1,4 +1,4 @@
-//===- Step.cpp - forward graph -> one training step ----------------------===//
+//===- Step.cpp - forward graph -> one step -------------------------------===//
 
 #include "Step.h"
 #include "Names.h"
@@ -212,4 +212,16 @@ LogicalResult vdnn::buildTrainingStep(ModuleOp module,
     return module.emitError("expected a function 'main'");
   }
   return StepBuilder(function, options).run();
+}
+
+LogicalResult vdnn::buildInferenceStep(ModuleOp module, Fusion fusion) {
+  auto function = module.lookupSymbol<func::FuncOp>("main");
+  if (!function) {
+    return module.emitError("expected a function 'main'");
+  }
+  if (fusion == Fusion::All) {
+    fuseConvolutions(function);
+  }
+  numberLayers(function);
+  return success();
 }
