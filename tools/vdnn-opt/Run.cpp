@@ -77,8 +77,6 @@ static void printDiagnostics(MLIRContext &context) {
       severity = "warning";
       break;
     case DiagnosticSeverity::Remark:
-      severity = "note";
-      break;
     case DiagnosticSeverity::Note:
       severity = "note";
       break;
