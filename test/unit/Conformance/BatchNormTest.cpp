@@ -353,6 +353,34 @@ TEST(BatchNormBackward, BiasComesWithRelu) {
   }
 }
 
+// With a fourth result the output is an operand, and an addend may be.
+TEST(BatchNormBackward, OutputComesWithTheMaskedGradient) {
+  schedule::TypeT x = activation({2, 3, 4, 4}), vector = makeType({3});
+  struct Case {
+    bool relu;
+    std::vector<schedule::TypeT> more; ///< operands behind the five of all
+    schedule::TypeT masked;
+    bool right;
+  };
+  for (const Case &c :
+       {Case{true, {x}, x, true}, Case{true, {x, x}, x, true},
+        Case{false, {x}, x, false}, Case{true, {}, x, false},
+        Case{true, {vector}, x, false}, Case{true, {x, vector}, x, false},
+        Case{true, {x, x, x}, x, false}, Case{true, {x, x}, vector, false}}) {
+    Launch launch("batch_norm_backward");
+    launch.number("epsilon", kEpsilon).ints("relu", {c.relu});
+    launch.read(randomTensor(x, 1)).read(randomTensor(x, 2));
+    for (int i = 0; i < 3; ++i) {
+      launch.read(randomTensor(vector, 3));
+    }
+    for (const schedule::TypeT &type : c.more) {
+      launch.read(randomTensor(type, 4));
+    }
+    launch.write(x).write(vector).write(vector).write(c.masked);
+    EXPECT_EQ(launch.prepare().ok(), c.right);
+  }
+}
+
 // Behind a maximum pool few gradients are not zero, and their sum is small: it
 // is right to float's digits of what is summed up, whichever element comes
 // first.
