@@ -81,8 +81,12 @@ Status listCandidates(Task &task, KernelQuery &query,
   }
   std::vector<MeasuredKernel> kept;
   for (KernelCandidate &candidate : *candidates) {
-    if (auto way = gone.extract(candidate.algorithm)) {
-      kept.push_back(std::move(way.mapped()));
+    if (auto held = gone.extract(candidate.algorithm)) {
+      MeasuredKernel &way = held.mapped();
+      // What it is, the backend knows better than the file.
+      way.candidate.reducedPrecision = candidate.reducedPrecision;
+      way.candidate.nondeterministic = candidate.nondeterministic;
+      kept.push_back(std::move(way));
     } else if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
                (!candidate.nondeterministic || options.allowNondeterministic)) {
       task.candidates.push_back(std::move(candidate));
