@@ -96,11 +96,15 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
     complete &= static_cast<bool>(value);
     return value ? value.getValueAsDouble() : 0.0;
   };
+  // A flag is there without a value; `false`, as by hand, is none.
+  auto flag = [&](StringRef name) {
+    return static_cast<bool>(dictionary.getAs<UnitAttr>(name));
+  };
   Target target;
   target.device = text("device");
   target.threads = integer("threads");
   target.precision = text("precision");
-  target.allowNondeterministic = dictionary.contains("allow_nondeterministic");
+  target.allowNondeterministic = flag(AllowNondeterministic);
   target.kind = text("kind");
   target.name = text("name");
   target.fingerprint = text("fingerprint");
@@ -112,9 +116,9 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   target.overheadBytes = integer("overhead");
   target.budget = integer("budget");
   target.hostBudget = integer("host_budget");
-  target.poolsPlanes = dictionary.contains("pools_planes");
-  target.prefersPlanes = dictionary.contains("prefers_planes");
-  target.stagesInputs = dictionary.contains("stages_inputs");
+  target.poolsPlanes = flag("pools_planes");
+  target.prefersPlanes = flag("prefers_planes");
+  target.stagesInputs = flag("stages_inputs");
   if (!complete) {
     return module.emitError("has an incomplete 'vdnn.target'; run "
                             "'vdnn-attach-target' again");

@@ -145,7 +145,8 @@ void Exporter::addHeader() {
   out.link->host_to_device_bytes_per_second = number("link_host_to_device");
   out.link->duplex_factor = number("link_duplex_factor");
   out.link->latency_ns = integer("link_latency_ns");
-  out.allow_nondeterministic = plan->hasAttr("allow_nondeterministic");
+  out.allow_nondeterministic =
+      plan->getAttrOfType<UnitAttr>("allow_nondeterministic") != nullptr;
   out.budget = integer("budget");
   out.host_budget = integer("host_budget");
   out.overhead_bytes = integer("overhead");

@@ -31,14 +31,26 @@ static bool isPartOfUpdate(Operation *op) {
           }));
 }
 
+/// What `value` is a view of, or itself.
+static Value getViewed(Value value) {
+  auto op = value.getDefiningOp<ComputeOp>();
+  while (op && op.isView()) {
+    value = op->getOperand(0);
+    op = value.getDefiningOp<ComputeOp>();
+  }
+  return value;
+}
+
 /// Whether `op` may run after `other` instead of before: part of an update that
-/// does not read it, nor what it reads, since the new value may take the old
-/// one's bytes.
+/// does not read it, nor what it reads, under this shape or another, since the
+/// new value may take the old one's bytes.
 static bool mayWaitFor(Operation *other, PointwiseOp op) {
   return isPartOfUpdate(other) &&
          llvm::none_of(other->getOperands(), [&](Value operand) {
            return operand.getDefiningOp() == op ||
-                  llvm::is_contained(op.getInputs(), operand);
+                  llvm::any_of(op.getInputs(), [&](Value input) {
+                    return getViewed(input) == getViewed(operand);
+                  });
          });
 }
 

@@ -99,7 +99,8 @@ public:
 private:
   void removeReorders();
   void separateResults();
-  Value copy(OpOperand &use);
+  Value copy(OpOperand &use, Operation *before);
+  Operation *findOverwriter(BlockArgument argument);
   void buildGraph();
   void tieDropouts();
   void addValue(Value value, uint32_t producer);
@@ -146,9 +147,23 @@ void LayoutAssignment::removeReorders() {
   }
 }
 
-/// An identity op before the end of the step.
-Value LayoutAssignment::copy(OpOperand &use) {
-  OpBuilder builder(getTerminator());
+/// The op that makes the new value of the argument, or the end of the step.
+Operation *LayoutAssignment::findOverwriter(BlockArgument argument) {
+  for (OpOperand &use : getTerminator()->getOpOperands()) {
+    unsigned number = use.getOperandNumber();
+    Operation *producer = use.get().getDefiningOp();
+    if (producer && getResultText(number, "vdnn.role") == "update" &&
+        step.getArgAttr(argument.getArgNumber(), "vdnn.name") ==
+            step.getResultAttr(number, "vdnn.name")) {
+      return producer;
+    }
+  }
+  return getTerminator();
+}
+
+/// An identity op.
+Value LayoutAssignment::copy(OpOperand &use, Operation *before) {
+  OpBuilder builder(before);
   Value value = use.get();
   Location location = step.getLoc();
   auto identity = builder.create<PointwiseOp>(
@@ -193,7 +208,11 @@ void LayoutAssignment::separateResults() {
     bool persistent = argument || (root.getDefiningOp() &&
                                    isa<ConstantOp>(root.getDefiningOp()));
     if (persistent || !taken.insert(root).second) {
-      use.set(copy(use));
+      Operation *overwriter =
+          argument ? findOverwriter(argument) : getTerminator();
+      Operation *view = use.get().getDefiningOp();
+      bool isThere = !view || view->isBeforeInBlock(overwriter);
+      use.set(copy(use, isThere ? overwriter : getTerminator()));
     }
   }
 }

@@ -292,7 +292,7 @@ void PlanWriter::writeLaunch(const planning::PlannedCommand &command) {
       step.getLoc(),
       StreamKindAttr::get(module.getContext(), convert(command.stream)),
       builder.getStringAttr(op->getName().stripDialect()), algorithm,
-      op->getAttrOfType<UnitAttr>("vdnn.nondeterministic"),
+      op->hasAttr("vdnn.nondeterministic") ? builder.getUnitAttr() : UnitAttr(),
       getKernelAttributes(op), refs(command.reads),
       builder.getTypeArrayAttr(SmallVector<Type>(op->getOperandTypes())),
       refs(command.writes),

@@ -82,12 +82,18 @@ Status listCandidates(Task &task, KernelQuery &query,
   }
   std::vector<MeasuredKernel> kept;
   for (KernelCandidate &candidate : *candidates) {
-    auto way = gone.extract(candidate.algorithm);
-    if (way && (way.mapped().build == profile.build || !candidate.ownCode)) {
-      kept.push_back(std::move(way.mapped()));
-      kept.back().build = profile.build;
+    auto held = gone.extract(candidate.algorithm);
+    bool isKnown = !held.empty();
+    if (isKnown &&
+        (held.mapped().build == profile.build || !candidate.ownCode)) {
+      MeasuredKernel &way = held.mapped();
+      // What it is, the backend knows better than the file.
+      way.candidate.reducedPrecision = candidate.reducedPrecision;
+      way.candidate.nondeterministic = candidate.nondeterministic;
+      way.build = profile.build;
+      kept.push_back(std::move(way));
     } else if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
-               (way || !candidate.nondeterministic ||
+               (isKnown || !candidate.nondeterministic ||
                 options.allowNondeterministic)) {
       task.candidates.push_back(std::move(candidate));
     }

@@ -108,6 +108,24 @@ func.func @results(%x: tensor<4xf32> {vdnn.name = "x", vdnn.role = "input"}, %s:
 
 // -----
 
+// What an argument holds is copied before it is overwritten.
+// CHECK-LABEL: func.func @overwritten
+// CHECK: %[[V:.*]] = vdnn.reshape %[[W:[a-z0-9]*]]
+// CHECK: %[[OUTPUT:.*]] = vdnn.pointwise ins(%[[V]]
+// CHECK: vdnn.sgd %[[W]],
+// CHECK-NOT: vdnn.pointwise
+// CHECK: return %[[OUTPUT]],
+func.func @overwritten(%w: tensor<4x4xf32> {vdnn.name = "w", vdnn.role = "parameter"}, %d: tensor<4x4xf32> {vdnn.name = "d", vdnn.role = "input"},
+                       %rate: tensor<f32> {vdnn.name = "vdnn.rate", vdnn.role = "input"})
+    -> (tensor<16xf32> {vdnn.name = "v", vdnn.role = "output"}, tensor<4x4xf32> {vdnn.name = "w", vdnn.role = "update"}) {
+  %v = vdnn.reshape %w : (tensor<4x4xf32>) -> tensor<16xf32>
+  %new = vdnn.sgd %w, %d, %rate {momentum = 0.0 : f64, weight_decay = 0.0 : f64}
+    : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  return %v, %new : tensor<16xf32>, tensor<4x4xf32>
+}
+
+// -----
+
 // Where the device says so, convolutions work on planes, and pools with them.
 // CHECK: module attributes
 // CHECK-LABEL: func.func @planes

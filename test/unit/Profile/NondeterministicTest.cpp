@@ -70,4 +70,29 @@ TEST(Profile, MeasuresNondeterministicWaysOnlyWhereTheyAreAllowed) {
   EXPECT_EQ(algorithms(*kept), "500000! 600000! 800001 ");
 }
 
+TEST(Profile, UpdateTakesFromTheBackendWhatIsNondeterministic) {
+  const std::string atomic = "atomic: F32[4] -> F32[4]";
+  ProfileOptions options;
+  options.allowNondeterministic = true;
+  Log log, updating;
+  Result<Profile> known =
+      measureProfile(makePlan({"atomic"}), ClockPlugin(log), options);
+  ASSERT_TRUE(known.ok()) << known.message();
+  for (MeasuredKernel &way : known->kernels.at(atomic)) {
+    way.candidate.nondeterministic ^= true;
+    way.candidate.reducedPrecision ^= true;
+  }
+  options.known = &*known;
+  Result<Profile> updated =
+      measureProfile(makePlan({"atomic"}), ClockPlugin(updating), options);
+  ASSERT_TRUE(updated.ok()) << updated.message();
+  for (const MeasuredKernel &way : updated->kernels.at(atomic)) {
+    EXPECT_EQ(way.candidate.nondeterministic,
+              way.candidate.algorithm == "500000");
+    EXPECT_FALSE(way.candidate.reducedPrecision);
+  }
+  EXPECT_EQ(updating.prepared, std::vector<std::string>{"atomic 500000"})
+      << "the link is measured under it, as what it is";
+}
+
 } // namespace vdnn::rt::test
