@@ -104,7 +104,7 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   target.device = text("device");
   target.threads = integer("threads");
   target.precision = text("precision");
-  target.allowNondeterministic = flag(AllowNondeterministic);
+  target.allowNondeterministic = flag("allow_nondeterministic");
   target.kind = text("kind");
   target.name = text("name");
   target.fingerprint = text("fingerprint");
