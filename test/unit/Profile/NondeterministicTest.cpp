@@ -4,16 +4,19 @@
 
 namespace vdnn::rt::test {
 
+static const std::string atomic = "atomic: F32[4] -> F32[4]";
+
+/// The ways to run it, the fastest first; '!' is behind nondeterministic ones.
+static std::string algorithms(const Profile &profile) {
+  std::string text;
+  for (const MeasuredKernel &way : profile.kernels.at(atomic)) {
+    text += way.candidate.algorithm;
+    text += way.candidate.nondeterministic ? "! " : " ";
+  }
+  return text;
+}
+
 TEST(Profile, MeasuresNondeterministicWaysOnlyWhereTheyAreAllowed) {
-  const std::string atomic = "atomic: F32[4] -> F32[4]";
-  auto algorithms = [&](const Profile &profile) {
-    std::string text;
-    for (const MeasuredKernel &way : profile.kernels.at(atomic)) {
-      text += way.candidate.algorithm;
-      text += way.candidate.nondeterministic ? "! " : " ";
-    }
-    return text;
-  };
   auto roundTrip = [](const Profile &profile) {
     Result<Profile> read = parseProfile(toJson(profile, "clock"));
     EXPECT_TRUE(read.ok()) << read.message();
@@ -71,7 +74,6 @@ TEST(Profile, MeasuresNondeterministicWaysOnlyWhereTheyAreAllowed) {
 }
 
 TEST(Profile, UpdateTakesFromTheBackendWhatIsNondeterministic) {
-  const std::string atomic = "atomic: F32[4] -> F32[4]";
   ProfileOptions options;
   options.allowNondeterministic = true;
   Log log, updating;
