@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(kThreads, kLeastBlocks<V>)
       for (int i = 0; i < kRows; ++i) {
         add(packs[i]);
       }
-      threadSums.endRows();
+      threadSums.endRows(kRows);
     }
     for (; row < rows.end; row += rows.step) {
       Pack<T, V> pack;

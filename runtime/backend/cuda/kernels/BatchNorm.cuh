@@ -58,7 +58,7 @@ public:
 
   __device__ explicit ThreadSums(double *) {}
   __device__ void add(int i, double value) { sums_[i] += value; }
-  __device__ void endRows() {}
+  __device__ void endRows(int) {}
   __device__ void finish(double (&sums)[N]) {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
@@ -69,6 +69,9 @@ public:
 private:
   double sums_[N] = {};
 };
+
+/// Rows whose sums f32 holds.
+constexpr int kRowsInFloat = 16;
 
 /// Of bf16: f32 holds the sums of a few rows to many more digits than the
 /// values have. What they add up to is in double precision too, in shared
@@ -87,10 +90,12 @@ public:
     }
   }
   __device__ void add(int i, float value) { sums_[i] += value; }
-  /// To be called after at most four rows.
-  __device__ void endRows() {
-    if (++calls_ % 4 == 0) {
+  /// To be called after a few rows.
+  __device__ void endRows(int rows) {
+    rows_ += rows;
+    if (rows_ >= kRowsInFloat) {
       flush();
+      rows_ = 0;
     }
   }
   __device__ void finish(double (&sums)[N]) {
@@ -112,7 +117,7 @@ private:
 
   double *totals_;
   float sums_[N] = {};
-  int calls_ = 0;
+  int rows_ = 0; ///< that they are of
 };
 
 /// Sums over the lines of the block, in a fixed order; valid in line 0.

@@ -109,7 +109,7 @@ static __device__ void sumGradient(ThreadSums<T, kNormGradientSums * V> &sums,
     for (int i = 0; i < kRows; ++i) {
       add(together[i], offsetOf(row + i * rows.step));
     }
-    sums.endRows();
+    sums.endRows(kRows);
   }
   for (; row < rows.end; row += rows.step) {
     Row one;
