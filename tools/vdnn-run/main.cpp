@@ -18,7 +18,7 @@ static constexpr const char *kExamples = R"(Examples:
   Train for 5 passes over the data, in another order each time, and keep the result:
     vdnn-run plan.mlir --data x=images.npy --data labels=labels.npy --epochs 5 --shuffle 1 --rate 0.05 --save net.safetensors
 
-  Go on after an interruption, with the same bits as if there had been none:
+  Go on after an interruption, with the same bits as if there had been none (but of nondeterministic plans):
     vdnn-run plan.mlir --data x=images.npy --data labels=labels.npy --epochs 5 --resume net.safetensors --save net.safetensors
 
   Accuracy of the trained net, with a plan of the model without a loss:
