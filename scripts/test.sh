@@ -55,7 +55,7 @@ stage_fuzz() {
   cmake --build --preset fuzz --target ImportTest fuzz-{vdnn,onnx,npy,safetensors,pb}
   # Why these options: test/fuzz/run.py.
   ASAN_OPTIONS=allow_user_poisoning=0:detect_container_overflow=0 ctest --test-dir build-fuzz --output-on-failure -R '^ImportTest$'
-  /usr/bin/python3 test/fuzz/run.py --seconds "${FUZZ_SECONDS:-10}" vdnn onnx npy safetensors pb
+  /usr/bin/python3 test/fuzz/run.py --seconds "${FUZZ_SECONDS:-6}" vdnn onnx npy safetensors pb
 }
 
 # What runs on several threads: the streams of the cpu device, and the executor over them. Nothing else has threads, so the
