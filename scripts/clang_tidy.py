@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs clang-tidy 19 on the sources, with the compile commands of a release build.
 
-    scripts/clang_tidy.py            lib/Planning and the runtime without its cuda backend
-    scripts/clang_tidy.py --all      the cuda backend, the compiler and the tools too: slow
+    scripts/clang_tidy.py            lib/Planning and the runtime without its two backends
+    scripts/clang_tidy.py --all      the backends, the compiler and the tools too: slow
 
 A file that passed is not run again until it, a header of it, or a check in .clang-tidy changes: BUILD/clang-tidy holds a mark for each
 preprocessed text that passed. The build must be up to date, since sources include generated headers.
@@ -21,8 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TIDY = "clang-tidy-19"
-FOLDERS = ("lib/Planning/", "runtime/backend/common/", "runtime/backend/cpu/", "runtime/backend/plugin/", "runtime/check/",
-           "runtime/exec/", "runtime/profile/", "runtime/schedule/", "runtime/sim/", "runtime/support/")
+FOLDERS = ("lib/Planning/", "runtime/backend/common/", "runtime/backend/plugin/", "runtime/check/", "runtime/exec/",
+           "runtime/profile/", "runtime/schedule/", "runtime/sim/", "runtime/support/")
 ALL = ("runtime/", "lib/", "tools/")
 
 

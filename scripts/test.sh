@@ -23,7 +23,7 @@ stage_tidy() {
   /usr/bin/python3 test/tidy/tidy.py
 }
 
-# A few checks on lib/Planning and the runtime without its cuda backend; the rest by hand: scripts/clang_tidy.py --all.
+# A few checks on lib/Planning and the runtime without its two backends; the rest by hand: scripts/clang_tidy.py --all.
 stage_clang_tidy() { /usr/bin/python3 scripts/clang_tidy.py; }
 
 stage_unit() { ctest --test-dir build --output-on-failure -j "$jobs"; }
