@@ -40,8 +40,8 @@ static Value takeUncast(SGDOp update, StringRef parameter) {
   if (!cast || !isCast(cast) || !cast->hasOneUse()) {
     return update.getGradient();
   }
-  auto source = dyn_cast<OpResult>(cast.getInputs().front());
-  OpResult made = source ? throughViews(source) : OpResult();
+  Value source = cast.getInputs().front();
+  auto made = dyn_cast<OpResult>(throughViews(source));
   if (!made || isMarked(made)) {
     return update.getGradient();
   }

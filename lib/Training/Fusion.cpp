@@ -31,16 +31,6 @@ static bool isPartOfUpdate(Operation *op) {
           }));
 }
 
-/// What `value` is a view of, or itself.
-static Value getViewed(Value value) {
-  auto op = value.getDefiningOp<ComputeOp>();
-  while (op && op.isView()) {
-    value = op->getOperand(0);
-    op = value.getDefiningOp<ComputeOp>();
-  }
-  return value;
-}
-
 /// Whether `op` may run after `other` instead of before: part of an update that
 /// does not read it, nor what it reads, under this shape or another, since the
 /// new value may take the old one's bytes.
@@ -49,7 +39,7 @@ static bool mayWaitFor(Operation *other, PointwiseOp op) {
          llvm::none_of(other->getOperands(), [&](Value operand) {
            return operand.getDefiningOp() == op ||
                   llvm::any_of(op.getInputs(), [&](Value input) {
-                    return getViewed(input) == getViewed(operand);
+                    return throughViews(input) == throughViews(operand);
                   });
          });
 }

@@ -101,9 +101,8 @@ bool isMarked(mlir::OpResult gradient);
 /// Says on the op that `gradient` is the whole gradient of `parameter`.
 void mark(mlir::OpResult gradient, llvm::StringRef parameter);
 
-/// The result of a kernel that `gradient` views: a view has no bytes of its own
-/// to bear a name.
-mlir::OpResult throughViews(mlir::OpResult gradient);
+/// What `value` is a view of, or itself: a view has no bytes of its own.
+mlir::Value throughViews(mlir::Value value);
 
 /// Appends updates of parameters, each right after its gradient.
 class Updates {

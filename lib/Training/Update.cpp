@@ -17,16 +17,13 @@ bool vdnn::isMarked(OpResult gradient) {
          (list && !cast<StringAttr>(list[gradient.getResultNumber()]).empty());
 }
 
-OpResult vdnn::throughViews(OpResult gradient) {
-  while (auto op = dyn_cast<ComputeOp>(gradient.getOwner())) {
-    auto viewed =
-        op.isView() ? dyn_cast<OpResult>(op->getOperand(0)) : OpResult();
-    if (!viewed) {
-      break;
-    }
-    gradient = viewed;
+Value vdnn::throughViews(Value value) {
+  auto op = value.getDefiningOp<ComputeOp>();
+  while (op && op.isView()) {
+    value = op->getOperand(0);
+    op = value.getDefiningOp<ComputeOp>();
   }
-  return gradient;
+  return value;
 }
 
 void vdnn::mark(OpResult gradient, StringRef parameter) {
@@ -48,19 +45,18 @@ LogicalResult Updates::add(BlockArgument parameter, Value gradient) {
   Location loc = gradient.getLoc();
   auto type = cast<RankedTensorType>(parameter.getType());
   std::string name = getName(parameter).str();
-  auto result = dyn_cast<OpResult>(gradient);
-  if (!result || isMarked(throughViews(result))) {
-    // Two parameters have the same gradient (they are added): each needs one
-    // that bears its name.
+  auto made = dyn_cast<OpResult>(throughViews(gradient));
+  if (!made || isMarked(made)) {
+    // No kernel made it, or two parameters have the same gradient (they are
+    // added): each needs one that bears its name.
     gradient = emitPointwise(
         builder, loc, type, gradient,
         [](OpBuilder &, Location, ValueRange scalars) { return scalars[0]; });
-    result = cast<OpResult>(gradient);
+    made = cast<OpResult>(gradient);
     setGradientName(gradient, parameter);
   }
-  result = throughViews(result);
-  setName(result, name + ".grad");
-  mark(result, name);
+  setName(made, name + ".grad");
+  mark(made, name);
   FailureOr<BlockArgument> rate = getOrAddInput(
       function, RankedTensorType::get({}, builder.getF32Type()), "vdnn.rate");
   if (failed(rate)) {
