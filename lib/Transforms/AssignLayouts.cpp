@@ -1,13 +1,12 @@
-//===- AssignLayouts.cpp - memory layouts by a minimum cut, and the reorders
-// that follow ----------------===//
+//===- AssignLayouts.cpp - memory layouts by a minimum cut ----------------===//
 //
 // The graph: the source means row major, the sink channels last. Every op has
 // one node, as all of an op's tensors have one layout, but a group of updates
 // one for each of its parameters; so has every argument and result of the
-// function and every constant. A value whose producer and
-// some consumer are on different sides is reordered once, at the cost of its
-// bytes; a value whose reorder is free constrains nothing. An op whose kernel
-// takes both layouts but is slower in one pays there for what that costs.
+// function and every constant. A value whose producer and some consumer are on
+// different sides is reordered once, at the cost of its bytes; a value whose
+// reorder is free constrains nothing. An op whose kernel takes both layouts but
+// is slower in one pays there for what that costs.
 //
 //===----------------------------------------------------------------------===//
 
