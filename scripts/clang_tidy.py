@@ -68,7 +68,7 @@ def run(build, entry, key, include):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--all", action="store_true", help="the cuda backend, the compiler and the tools too")
+    parser.add_argument("--all", action="store_true", help="the backends, the compiler and the tools too")
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     parser.add_argument("files", nargs="*", help="these only")
