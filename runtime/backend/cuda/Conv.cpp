@@ -54,7 +54,7 @@ static bool isTransform(const EngineConfig &config) {
 /// What cuDNN 9.19 computes wrong. With bf16, sums that are kept in bf16
 /// between parts of them, as engine 47 does for gradients of filters and does
 /// not say. Where the padding at the end differs from that at the beginning:
-/// gradients of filters on engine 1, and gradients of inputs by FFT.
+/// gradients of filters on engines 1 and 20, and gradients of inputs by FFT.
 static bool isWrong(const EngineConfig &config, const ConvGraph &conv) {
   bool isFilter = conv.direction == "conv_backward_filter";
   int64_t engine = config.choice.engine;
@@ -62,8 +62,10 @@ static bool isWrong(const EngineConfig &config, const ConvGraph &conv) {
       conv.element == ElementType::BF16 &&
       ((isFilter && engine == 47) ||
        config.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
-  return sumsInBf16 || (conv.asymmetric &&
-                        ((isFilter && engine == 1) || isTransform(config)));
+  bool wrongOnUnequalPads =
+      conv.asymmetric &&
+      ((isFilter && (engine == 1 || engine == 20)) || isTransform(config));
+  return sumsInBf16 || wrongOnUnequalPads;
 }
 
 static bool isDeterministic(const EngineConfig &config) {

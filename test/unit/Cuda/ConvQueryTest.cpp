@@ -45,10 +45,10 @@ public:
   Launch(const std::string &kind, const Conv &c, ElementType element,
          bool bias = false, ElementType biasElement = ElementType::F32) {
     kernel_.kind = kind;
-    int64_t pad = c.window / 2;
     attribute("strides", {c.stride, c.stride});
     attribute("dilations", {1, 1});
-    attribute("pads", {pad, pad, pad, pad});
+    int64_t begin = (c.window - 1) / 2, end = c.window / 2;
+    attribute("pads", {begin, begin, end, end});
     attribute("group", {c.group});
     int64_t out = (c.size - 1) / c.stride + 1;
     x_ = type({c.batch, c.channels, c.size, c.size}, element);
@@ -282,6 +282,34 @@ TEST(ConvQuery, WrongEnginesAreNeitherOfferedNorTaken) {
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.message().find("computes wrong results"), std::string::npos)
       << refused.message();
+}
+
+/// Where windows are even, padding is not the same on both sides.
+TEST(ConvQuery, EnginesThatUnequalPadsMislead) {
+  const Conv even = {"even", 32, 64, 56, 64, 2, 1},
+             odd = {"odd", 32, 64, 56, 64, 3, 1};
+  auto engines = [](const Conv &conv) {
+    Launch launch("conv_backward_filter", conv, ElementType::F32);
+    auto candidates = launch.nondeterministic().query();
+    EXPECT_TRUE(candidates.ok()) << candidates.message();
+    std::set<std::string> names;
+    for (const KernelCandidate &candidate : *candidates) {
+      names.insert(
+          candidate.algorithm.substr(0, candidate.algorithm.find(',')));
+    }
+    return names;
+  };
+  std::set<std::string> known = engines(odd), offered = engines(even);
+  for (const char *wrong : {"cudnn:e1", "cudnn:e20"}) {
+    EXPECT_TRUE(known.count(wrong)) << wrong;
+    EXPECT_FALSE(offered.count(wrong)) << wrong;
+    Launch launch("conv_backward_filter", even, ElementType::F32);
+    auto refused = launch.nondeterministic().create(wrong);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.message().find("computes wrong results"),
+              std::string::npos)
+        << refused.message();
+  }
 }
 
 TEST(ConvQuery, UnknownAlgorithms) {
