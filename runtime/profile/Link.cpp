@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 namespace vdnn::rt {
 
@@ -65,96 +66,80 @@ Result<MeasuredLink> LinkMeasurement::alone() {
   return link;
 }
 
-namespace {
-
-/// What became of one run, as the streams themselves tell while they go on.
-struct RunState {
-  std::atomic<bool> computed = false; ///< All launches have ended.
-  std::atomic<bool> copied = false;   ///< All copies have ended.
-  std::atomic<bool> covered = false;  ///< They did while launches still ran.
-};
-
-} // namespace
-
-/// Queues copies, and at once launches for longer than they take: copies that
-/// are queued after the launches would be timed from before those, since a
-/// measurement begins when its stream is idle. The first launch follows the
-/// first copy by microseconds, and the copies take milliseconds.
-static Status submitBoth(Device &device, uint32_t stream, int64_t launches,
-                         const std::function<Status()> &copies,
-                         const ComputeLoad &load, RunState &state) {
-  // The other direction's idle stream watches this one's end: a function of the
-  // host on this stream would be timed with the copies.
-  uint32_t watcher = stream == kToHost ? kToDevice : kToHost;
-  Status status = copies();
-  status = status ? device.record(stream, 0) : status;
-  status = status ? device.wait(watcher, 0) : status;
-  status = status ? device.callback(watcher,
-                                    [&] {
-                                      state.covered = !state.computed;
-                                      state.copied = true;
-                                    })
-                  : status;
-  for (int64_t i = 0; status && i < launches; ++i) {
+Status LinkMeasurement::queueRound(uint32_t stream, const ComputeLoad &load,
+                                   double rateAlone) {
+  // Copies a bit longer than the launches, so that their stream never idles.
+  constexpr double kLonger = 1.5;
+  double copyNs = double(kHalf) / rateAlone * 1e9,
+         launchNs = double(load.launchNs);
+  auto launches = static_cast<int64_t>(copyNs / kLonger / launchNs);
+  auto copies = static_cast<int64_t>(std::ceil(launchNs * kLonger / copyNs));
+  Status status;
+  for (int64_t i = 0; status && i < std::max<int64_t>(launches, 1); ++i) {
     status = load.launch();
   }
-  return status ? device.callback(kCompute, [&] { state.computed = true; })
-                : status;
+  for (int64_t i = 0; status && i < copies; ++i) {
+    status = copy(stream);
+  }
+  // Both streams wait for the other's part of the round.
+  status = status ? device.record(kCompute, 0) : status;
+  status = status ? device.record(stream, 1) : status;
+  status = status ? device.wait(kCompute, 1) : status;
+  return status ? device.wait(stream, 0) : status;
 }
 
-Result<double> LinkMeasurement::rateUnderCompute(uint32_t stream,
-                                                 double rateAlone,
-                                                 int64_t latencyNs,
-                                                 const ComputeLoad &load) {
-  constexpr unsigned kCopies = 4, kRuns = 5, kFailures = 5;
-  constexpr uint64_t kBytes = kCopies * kHalf;
-  auto copies = [&] {
-    Status status;
-    for (unsigned i = 0; status && i < kCopies; ++i) {
-      status = copy(stream);
-    }
-    return status;
-  };
-  double expectedNs = double(kBytes) / rateAlone * 1e9;
-  auto launches =
-      static_cast<int64_t>(1.5 * expectedNs / double(load.launchNs)) + 2;
-  std::vector<int64_t> times;
-  for (unsigned failures = 0; times.size() < kRuns;) {
-    RunState state;
-    bool queuedInTime = false;
+Result<double>
+LinkMeasurement::rateUnderCompute(uint32_t stream, double rateAlone,
+                                  int64_t latencyNs,
+                                  const std::vector<ComputeLoad> &loads) {
+  constexpr unsigned kRounds = 24, kRuns = 5, kFailures = 5;
+  // The other direction's idle stream watches: a function of the host on this
+  // stream would be timed with the copies.
+  uint32_t watcher = stream == kToHost ? kToDevice : kToHost;
+  std::vector<double> rates;
+  for (unsigned failures = 0; rates.size() < kRuns;) {
+    std::atomic<bool> nearlyDone = false;
+    bool isHostAhead = false;
+    uint64_t before = turn;
     Result<int64_t> time = device.measure(stream, [&] {
-      Status status = submitBoth(device, stream, launches, copies, load, state);
-      queuedInTime = !state.copied;
+      Status status;
+      for (unsigned round = 0; status && round < kRounds; ++round) {
+        if (round == kRounds * 3 / 4) {
+          status = device.wait(watcher, 1);
+          status = status ? device.callback(watcher, [&] { nearlyDone = true; })
+                          : status;
+        }
+        status =
+            status ? queueRound(stream, loads[round % loads.size()], rateAlone)
+                   : status;
+      }
+      isHostAhead = !nearlyDone;
       return status;
     });
     if (!time) {
-      // What is queued calls back into `state`.
+      // What is queued calls back into `nearlyDone`.
       static_cast<void>(device.synchronize());
       return time.error();
     }
-    // The end of a measurement is queued after the launches: where that is
-    // later than the last copy, it tells nothing of the copies.
-    if (queuedInTime && state.covered) {
-      times.push_back(*time);
+    if (isHostAhead) {
+      rates.push_back(rate((turn - before) * kHalf, *time, latencyNs));
     } else if (++failures > kFailures) {
       return 0.0;
-    } else if (queuedInTime) {
-      launches *= 2;
     }
   }
-  std::sort(times.begin(), times.end());
-  return rate(kBytes, times[kRuns / 2], latencyNs);
+  std::sort(rates.begin(), rates.end());
+  return rates[kRuns / 2];
 }
 
-Status LinkMeasurement::underCompute(const ComputeLoad &load,
+Status LinkMeasurement::underCompute(const std::vector<ComputeLoad> &loads,
                                      MeasuredLink &link) {
   Result<double> toHost =
-      rateUnderCompute(kToHost, link.toHost, link.latencyNs, load);
+      rateUnderCompute(kToHost, link.toHost, link.latencyNs, loads);
   if (!toHost) {
     return toHost.status();
   }
   Result<double> toDevice =
-      rateUnderCompute(kToDevice, link.toDevice, link.latencyNs, load);
+      rateUnderCompute(kToDevice, link.toDevice, link.latencyNs, loads);
   if (!toDevice) {
     return toDevice.status();
   }

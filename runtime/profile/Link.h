@@ -35,10 +35,13 @@ public:
   /// While nothing is computed.
   Result<MeasuredLink> alone();
 
-  /// Adds the rates while `load` runs, which touches none of the bytes that are
-  /// copied. They stay unknown where launches end faster than the host queues
-  /// them.
-  Status underCompute(const ComputeLoad &load, MeasuredLink &link);
+  /// Adds the rates while `loads` run in turn, which touch none of the bytes
+  /// that are copied. As in a plan, copies wait for launches and launches for
+  /// copies: copies go slower while launches are queued behind them. The rates
+  /// stay unknown where launches end faster than the host queues them. `loads`
+  /// must not be empty.
+  Status underCompute(const std::vector<ComputeLoad> &loads,
+                      MeasuredLink &link);
 
 private:
   /// A copy of half of the bytes.
@@ -46,8 +49,12 @@ private:
   /// The fastest of some runs: others may use the link too.
   Result<int64_t> fastest(uint32_t stream,
                           const std::function<Status()> &submit);
+  /// Launches and copies beside each other, and what comes behind waits for
+  /// both.
+  Status queueRound(uint32_t stream, const ComputeLoad &load, double rateAlone);
   Result<double> rateUnderCompute(uint32_t stream, double rateAlone,
-                                  int64_t latencyNs, const ComputeLoad &load);
+                                  int64_t latencyNs,
+                                  const std::vector<ComputeLoad> &loads);
 
   Device &device;
   uint64_t offset;

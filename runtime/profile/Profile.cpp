@@ -22,6 +22,12 @@ uint64_t align(uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+bool isFloat(const schedule::TypeT *type) {
+  return type->element == schedule::ElementType::F32 ||
+         type->element == schedule::ElementType::BF16 ||
+         type->element == schedule::ElementType::F16;
+}
+
 /// A kernel of the plan that is measured once, however often it is launched.
 struct Task {
   std::string signature;
@@ -197,33 +203,28 @@ public:
     return {};
   }
 
-  /// Gets a task ready to be launched in one of its measured ways, on numbers
-  /// that other kernels have not left there.
-  Result<ComputeLoad> load(const Task &task, const MeasuredKernel &way) {
-    Status status = fill(task.operandBytes);
-    status = status ? clearIntegers(task) : status;
-    status = status ? prepare(task, way.candidate) : status;
-    if (!status) {
+  /// Gets a task ready to be launched in one of its measured ways.
+  Result<ComputeLoad> load(const Task &task, const MeasuredKernel &way,
+                           uint32_t command) {
+    if (Status status = prepare(task, way.candidate, command); !status) {
       return status.error();
     }
-    LaunchArguments arguments = task.arguments(way.candidate.workspaceBytes);
-    Result<int64_t> once = run(arguments, 1); // Loads the code.
+    auto launch = [this, command,
+                   arguments = task.arguments(way.candidate.workspaceBytes)] {
+      return device.launch(kCompute, command, arguments);
+    };
+    Result<int64_t> once = device.measure(kCompute, launch); // Loads the code.
     if (!once) {
       return once.error();
     }
-    return ComputeLoad{way.timeNs, [this, arguments] {
-                         return device.launch(kCompute, 0, arguments);
-                       }};
+    return ComputeLoad{way.timeNs, launch};
   }
 
 private:
   /// Labels, indices and masks are zeros: random bits would be out of range.
   Status clearIntegers(const Task &task) {
     for (size_t i = 0; i < task.reads.size(); ++i) {
-      schedule::ElementType element = task.reads[i]->element;
-      if (element == schedule::ElementType::F32 ||
-          element == schedule::ElementType::BF16 ||
-          element == schedule::ElementType::F16) {
+      if (isFloat(task.reads[i])) {
         continue;
       }
       std::vector<std::byte> zeros(*schedule::typeBytes(*task.reads[i]));
@@ -245,11 +246,12 @@ private:
     });
   }
 
-  Status prepare(const Task &task, const KernelCandidate &candidate) {
+  Status prepare(const Task &task, const KernelCandidate &candidate,
+                 uint32_t command = 0) {
     schedule::KernelT kernel = *task.kernel;
     kernel.algorithm = candidate.algorithm;
     kernel.nondeterministic = candidate.nondeterministic;
-    return device.prepare(0, kernel, task.types(), {},
+    return device.prepare(command, kernel, task.types(), {},
                           candidate.workspaceBytes);
   }
 
@@ -336,26 +338,44 @@ Status measureKernels(const std::vector<Task> &tasks, Measurement &measurement,
   return {};
 }
 
-/// Under the task whose fastest way takes longest: it is most like what copies
-/// of a plan run beside.
+/// Under the tasks whose fastest ways take longest: they are most like what
+/// copies of a plan run beside.
 Status measureUnderCompute(const std::vector<Task> &tasks,
                            Measurement &measurement, LinkMeasurement &link,
                            Profile &profile) {
-  const Task *slowest = nullptr;
-  auto best = [&](const Task &task) -> const MeasuredKernel & {
-    return profile.kernels.at(task.signature).front();
+  constexpr size_t kMostLoads = 24;
+  auto best = [&](const Task *task) -> const MeasuredKernel & {
+    return profile.kernels.at(task->signature).front();
   };
+  std::vector<const Task *> slowest;
   for (const Task &task : tasks) {
-    if (!slowest || best(task).timeNs > best(*slowest).timeNs) {
-      slowest = &task;
+    // What one leaves behind would be another's labels and indices.
+    if (best(&task).timeNs >= kShortestLoadNs &&
+        std::ranges::all_of(task.reads, isFloat)) {
+      slowest.push_back(&task);
     }
   }
-  if (!slowest || best(*slowest).timeNs < kShortestLoadNs) {
-    return {};
+  std::stable_sort(slowest.begin(), slowest.end(),
+                   [&](const Task *a, const Task *b) {
+                     return best(a).timeNs > best(b).timeNs;
+                   });
+  slowest.resize(std::min(slowest.size(), kMostLoads));
+  uint64_t bytes = 0;
+  for (const Task *task : slowest) {
+    bytes = std::max(bytes, task->operandBytes);
   }
-  Result<ComputeLoad> load = measurement.load(*slowest, best(*slowest));
-  // A way from an earlier profile that the device now refuses tells nothing.
-  return load ? link.underCompute(*load, profile.link) : Status();
+  if (Status status = measurement.fill(bytes); !status) {
+    return status;
+  }
+  std::vector<ComputeLoad> loads;
+  for (const Task *task : slowest) {
+    auto command = static_cast<uint32_t>(loads.size());
+    // A way from an earlier profile that the device now refuses tells nothing.
+    if (auto load = measurement.load(*task, best(task), command)) {
+      loads.push_back(std::move(*load));
+    }
+  }
+  return loads.empty() ? Status() : link.underCompute(loads, profile.link);
 }
 
 } // namespace

@@ -32,7 +32,8 @@ struct MeasuredKernel {
 struct MeasuredLink {
   double toHost = 0, toDevice = 0, duplexFactor = 1;
   int64_t latencyNs = 0;
-  /// Of each direction while kernels run; 0: not known.
+  /// Of each direction beside kernels that it waits for and that wait for it;
+  /// 0: not known.
   double toHostUnderCompute = 0, toDeviceUnderCompute = 0;
 };
 

@@ -86,11 +86,11 @@ static void printLink(const rt::MeasuredLink &link) {
       "it while both run\n",
       link.toHost / 1e9, link.toDevice / 1e9, link.duplexFactor * 100);
   if (link.toHostUnderCompute > 0 && link.toDeviceUnderCompute > 0) {
-    std::printf("link while kernels run: %.1f GB/s to the host, %.1f GB/s to "
+    std::printf("link beside kernels: %.1f GB/s to the host, %.1f GB/s to "
                 "the device\n",
                 link.toHostUnderCompute / 1e9, link.toDeviceUnderCompute / 1e9);
   } else {
-    std::printf("link while kernels run: not measured, no kernel takes long "
+    std::printf("link beside kernels: not measured, no kernel takes long "
                 "enough\n");
   }
 }

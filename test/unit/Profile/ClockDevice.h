@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace vdnn::rt::test {
 
@@ -20,16 +21,16 @@ struct Log {
   std::vector<std::string> prepared;
   std::map<std::string, int> launches; ///< by algorithm
   bool failsAll = false;
-  std::string build = "a";         ///< of the plugin
-  uint64_t usedBytes = 12345;      ///< beside the arena
-  int64_t hostNsPerLaunch = 0;     ///< what the host takes to queue one
-  int64_t speedUpBesideCopies = 1; ///< of launches that follow a copy
+  std::string build = "a";     ///< of the plugin
+  uint64_t usedBytes = 12345;  ///< beside the arena
+  int64_t hostNsPerLaunch = 0; ///< what the host takes to queue one
 };
 
 /// Launches take the time that their algorithm is named after, in ns; the first
 /// one 1 ms more, for loading code. Copies take 1000 ns and 1 ns for 10 bytes,
 /// to the device 1 ns for 20; twice that while both directions run, and a
-/// quarter more while kernels run. All begin when `measure` does.
+/// quarter more once launches wait for their stream and it for launches. A
+/// stream begins when `measure` does.
 class ClockDevice final : public Device {
 public:
   explicit ClockDevice(Log &log) : log(log) {}
@@ -46,36 +47,36 @@ public:
   }
   std::byte *hostArena() override { return nullptr; }
 
-  Status prepare(uint32_t, const schedule::KernelT &kernel, const LaunchTypes &,
-                 std::span<const schedule::InPlace>, uint64_t bytes) override {
+  Status prepare(uint32_t command, const schedule::KernelT &kernel,
+                 const LaunchTypes &, std::span<const schedule::InPlace>,
+                 uint64_t bytes) override {
     bool isAtomic = kernel.algorithm.ends_with("00000");
     if (kernel.algorithm == "unsupported" || log.failsAll ||
         kernel.nondeterministic != isAtomic) {
       return Error{"no such engine"};
     }
-    algorithm = kernel.algorithm;
-    allowed = bytes;
-    cold = true;
-    log.prepared.push_back(kernel.kind + " " + algorithm);
+    Prepared &way = ways[command];
+    way = {kernel.algorithm, bytes};
+    log.prepared.push_back(kernel.kind + " " + kernel.algorithm);
     return {};
   }
 
-  uint64_t workspaceBytes(uint32_t) const override { return allowed / 2; }
+  uint64_t workspaceBytes(uint32_t command) const override {
+    return ways.at(command).allowed / 2;
+  }
 
-  Status launch(uint32_t stream, uint32_t,
+  Status launch(uint32_t stream, uint32_t command,
                 const LaunchArguments &arguments) override {
-    EXPECT_EQ(arguments.workspaceBytes, allowed);
+    Prepared &way = ways.at(command);
+    EXPECT_EQ(arguments.workspaceBytes, way.allowed);
     for (uint64_t offset : arguments.reads) {
       EXPECT_EQ(offset % 256, 0u);
     }
-    kernelEnd = std::max(kernelEnd, arguments.workspace + allowed);
+    kernelEnd = std::max(kernelEnd, arguments.workspace + way.allowed);
     EXPECT_LE(kernelEnd, log.deviceBytes);
-    ++log.launches[algorithm];
-    bool besideCopies = times.contains(1) || times.contains(2);
-    times[stream] +=
-        std::stoll(algorithm) / (besideCopies ? log.speedUpBesideCopies : 1) +
-        (cold ? 1'000'000 : 0);
-    cold = false;
+    ++log.launches[way.algorithm];
+    ends[stream] += std::stoll(way.algorithm) + (way.cold ? 1'000'000 : 0);
+    way.cold = false;
     hostNs += log.hostNsPerLaunch;
     callBack(hostNs);
     return {};
@@ -84,7 +85,7 @@ public:
   Status copyToHost(uint32_t stream, uint64_t, uint64_t offset,
                     uint64_t bytes) override {
     EXPECT_GE(offset, kernelEnd) << "copies and kernels must not meet";
-    times[stream] += 1000 + static_cast<int64_t>(bytes / 10);
+    copyFor(stream, static_cast<int64_t>(bytes / 10));
     return {};
   }
   Status copyToDevice(uint32_t stream, uint64_t deviceOffset, uint64_t offset,
@@ -92,20 +93,21 @@ public:
     EXPECT_GE(offset, bytes) << "the directions must not meet";
     EXPECT_GE(deviceOffset, kernelEnd + bytes);
     EXPECT_LE(deviceOffset + bytes, log.deviceBytes);
-    bool both = times.contains(1);
-    times[stream] += 1000 + static_cast<int64_t>(bytes / (both ? 10 : 20));
+    bool both = copying.contains(1);
+    copyFor(stream, static_cast<int64_t>(bytes / (both ? 10 : 20)));
     return {};
   }
 
   Result<int64_t> measure(uint32_t stream,
                           const std::function<Status()> &submit) override {
-    times.clear();
+    ends.clear();
+    copying.clear();
     waits.clear();
     hostNs = 0;
     Status status = submit();
     callBack(INT64_MAX);
     // The end is queued by the host too.
-    return status ? Result<int64_t>(std::max(hostNs, end(stream)))
+    return status ? Result<int64_t>(std::max(hostNs, ends[stream]))
                   : status.error();
   }
 
@@ -114,11 +116,13 @@ public:
   }
 
   Status record(uint32_t stream, uint32_t event) override {
-    events[event] = stream;
+    events[event] = {stream, ends[stream]};
     return {};
   }
   Status wait(uint32_t stream, uint32_t event) override {
-    waits[stream] = events.at(event);
+    auto [source, ns] = events.at(event);
+    ends[stream] = std::max(ends[stream], ns);
+    waits.insert({stream, source});
     return {};
   }
   Status synchronize() override { return {}; }
@@ -137,40 +141,40 @@ public:
   }
   Status delay(uint32_t, uint64_t) override { return {}; }
   Status callback(uint32_t stream, std::function<void()> function) override {
-    auto found = waits.find(stream);
-    callbacks.emplace_back(found == waits.end() ? stream : found->second,
-                           std::move(function));
+    callbacks.emplace(ends[stream], std::move(function));
     return {};
   }
 
 private:
-  /// When a stream has done all that is queued there.
-  int64_t end(uint32_t stream) {
-    int64_t compute = times[0], own = times[stream];
-    return stream == 0 ? compute : own + std::min(own / 4, compute / 5);
+  struct Prepared {
+    std::string algorithm;
+    uint64_t allowed = 0;
+    bool cold = true;
+  };
+
+  void copyFor(uint32_t stream, int64_t ns) {
+    bool isSlowed = waits.contains({0, stream}) && waits.contains({stream, 0});
+    ends[stream] += 1000 + ns + (isSlowed ? ns / 4 : 0);
+    copying.insert(stream);
   }
 
-  /// Calls the functions whose streams have ended by then, in that order.
+  /// Calls the functions whose turn has come by then, in that order.
   void callBack(int64_t now) {
-    std::stable_sort(callbacks.begin(), callbacks.end(),
-                     [&](const auto &a, const auto &b) {
-                       return end(a.first) < end(b.first);
-                     });
-    while (!callbacks.empty() && end(callbacks.front().first) <= now) {
-      callbacks.front().second();
+    while (!callbacks.empty() && callbacks.begin()->first <= now) {
+      callbacks.begin()->second();
       callbacks.erase(callbacks.begin());
     }
   }
 
   Log &log;
-  std::string algorithm;
-  uint64_t allowed = 0;
-  bool cold = true;
-  uint64_t kernelEnd = 0; ///< in the arena, of all that were launched
+  std::map<uint32_t, Prepared> ways; ///< by command
+  uint64_t kernelEnd = 0;            ///< in the arena, of all launched
   int64_t hostNs = 0;
-  std::map<uint32_t, int64_t> times; ///< of each stream, since `measure`
-  std::map<uint32_t, uint32_t> events, waits; ///< for which stream
-  std::vector<std::pair<uint32_t, std::function<void()>>> callbacks;
+  std::map<uint32_t, int64_t> ends; ///< of each stream, since `measure`
+  std::set<uint32_t> copying;       ///< streams that have copied since then
+  std::map<uint32_t, std::pair<uint32_t, int64_t>> events; ///< stream, time
+  std::set<std::pair<uint32_t, uint32_t>> waits;           ///< who for whom
+  std::multimap<int64_t, std::function<void()>> callbacks; ///< by time
 };
 
 class ClockQuery final : public KernelQuery {
