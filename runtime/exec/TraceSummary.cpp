@@ -111,6 +111,28 @@ CopyTime overlapOf(std::span<const Slice> slices,
   return {time.copyNs / count, time.hiddenNs / count};
 }
 
+/// Bytes per second of the large copies of one direction, or 0.
+double rateOf(const schedule::ScheduleT &schedule,
+              std::span<const Slice> slices, const std::set<uint64_t> &steps,
+              Kind direction) {
+  uint64_t bytes = 0;
+  int64_t ns = 0;
+  for (const auto &[step, activity] : slices) {
+    if (steps.count(step) == 0 || activity.kind != direction ||
+        activity.command == Activity::kNoCommand) {
+      continue;
+    }
+    const schedule::CommandT &command = *schedule.commands[activity.command];
+    uint64_t size = schedule.buffers[command.writes[0].buffer()]->bytes;
+    if (size >= kLargeCopy) {
+      bytes += size;
+      ns += activity.endNs - activity.startNs;
+    }
+  }
+  return ns > 0 ? static_cast<double>(bytes) * 1e9 / static_cast<double>(ns)
+                : 0;
+}
+
 /// The row that an activity belongs to.
 std::pair<std::string, std::string> rowOf(const schedule::ScheduleT &schedule,
                                           const Activity &activity) {
@@ -178,6 +200,8 @@ TraceSummary summarize(const schedule::ScheduleT &schedule,
   summary.steps = steps.size();
   summary.toHost = overlapOf(slices, steps, Kind::CopyToHost);
   summary.toDevice = overlapOf(slices, steps, Kind::CopyToDevice);
+  summary.toHostRate = rateOf(schedule, slices, steps, Kind::CopyToHost);
+  summary.toDeviceRate = rateOf(schedule, slices, steps, Kind::CopyToDevice);
   summary.costs = costsOf(schedule, slices, steps);
   return summary;
 }

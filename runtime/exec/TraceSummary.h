@@ -11,6 +11,9 @@
 
 namespace vdnn::rt {
 
+/// Bytes of a copy beside which the link's latency is nothing.
+inline constexpr uint64_t kLargeCopy = uint64_t{16} << 20;
+
 /// An activity of a step.
 struct Slice {
   uint64_t step = 0; ///< from the beginning of the trace
@@ -35,6 +38,10 @@ struct TraceSummary {
   bool replayed = false; ///< captured steps
   CopyTime toHost;
   CopyTime toDevice;
+  /// Bytes per second of the copies of at least `kLargeCopy`; 0: there are
+  /// none.
+  double toHostRate = 0;
+  double toDeviceRate = 0;
   std::vector<Cost> costs; ///< the largest first
 };
 

@@ -108,12 +108,38 @@ static Profile read(const ordered_json &root) {
   return profile;
 }
 
+static Error notAProfile(const std::exception &error) {
+  return Error{std::string("not a profile as vdnn-profile writes them: ") +
+               error.what()};
+}
+
+Result<std::string> withRates(const std::string &text,
+                              const std::string &fingerprint, double toHost,
+                              double toDevice) {
+  try {
+    ordered_json root = ordered_json::parse(text);
+    Profile profile = read(root);
+    if (profile.fingerprint != fingerprint) {
+      return Error{"made with '" + profile.fingerprint +
+                   "', but this run is on '" + fingerprint + "'"};
+    }
+    for (auto [key, rate] : {std::pair(kToHostUnderCompute, toHost),
+                             std::pair(kToDeviceUnderCompute, toDevice)}) {
+      if (rate > 0) {
+        root["link"][key] = rate;
+      }
+    }
+    return root.dump(1) + "\n";
+  } catch (const std::exception &error) {
+    return notAProfile(error);
+  }
+}
+
 Result<Profile> parseProfile(const std::string &text) {
   try {
     return read(ordered_json::parse(text));
   } catch (const std::exception &error) {
-    return Error{std::string("not a profile as vdnn-profile writes them: ") +
-                 error.what()};
+    return notAProfile(error);
   }
 }
 

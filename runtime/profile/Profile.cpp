@@ -387,6 +387,15 @@ void sortFastestFirst(std::vector<MeasuredKernel> &ways) {
                    });
 }
 
+/// This plan's kernels may be too short to tell; and what a whole step measured
+/// (`withRates`) is nearer to what copies of plans get than what single kernels
+/// leave them.
+static void keepSlower(double &rate, double known) {
+  if (rate == 0 || (known > 0 && known < rate)) {
+    rate = known;
+  }
+}
+
 Result<Profile> measureProfile(const schedule::ScheduleT &plan,
                                const Plugin &plugin,
                                const ProfileOptions &options) {
@@ -453,12 +462,10 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   profile.memoryBytes = memory.totalBytes;
   profile.overheadBytes = memory.usedBytes - std::min(memory.usedBytes, arena);
   if (options.known) {
-    MeasuredLink &rates = profile.link;
-    if (rates.toHostUnderCompute == 0 || rates.toDeviceUnderCompute == 0) {
-      // This plan's kernels are too short to tell; an earlier one's did.
-      rates.toHostUnderCompute = options.known->link.toHostUnderCompute;
-      rates.toDeviceUnderCompute = options.known->link.toDeviceUnderCompute;
-    }
+    keepSlower(profile.link.toHostUnderCompute,
+               options.known->link.toHostUnderCompute);
+    keepSlower(profile.link.toDeviceUnderCompute,
+               options.known->link.toDeviceUnderCompute);
     // Kernels that are kept have not run, so their code is not loaded.
     profile.overheadBytes =
         std::max(profile.overheadBytes, options.known->overheadBytes);

@@ -84,6 +84,13 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
 /// As a device file (docs/cost-model.md). `name`: for people.
 std::string toJson(const Profile &profile, const std::string &name);
 
+/// What `toJson` wrote, with other rates beside kernels: those that copies of a
+/// whole plan had, bytes per second. A rate of 0 leaves that direction's. An
+/// error where the profile is not of the device of this fingerprint.
+Result<std::string> withRates(const std::string &text,
+                              const std::string &fingerprint, double toHost,
+                              double toDevice);
+
 /// What an update keeps of what `toJson` wrote: the kernels, the overhead, and
 /// the link's rates under compute.
 Result<Profile> parseProfile(const std::string &text);

@@ -8,6 +8,10 @@ their names (errors takes digits too). Each writes its plans and GROUP.json, whi
 
     vdnn-profile DIR/resnet50-b256-tf32-none.vdnn -o resnet50.json
     make_plans.py --output DIR --profile resnet50.json -- time
+
+and once more after a plan that offloads has told the profile how fast its copies are:
+
+    vdnn-run DIR/vgg16-b256-fp32-all.vdnn --steps 8 --update-profile vgg16-fp32.json
 """
 
 import json
@@ -171,6 +175,9 @@ class Maker:
             else:
                 merged["kernels"].update(profile["kernels"])
                 merged["overhead_bytes"] = max(merged["overhead_bytes"], profile["overhead_bytes"])
+                for key, rate in profile["link"].items():  # copies of whole plans are slower than those beside single kernels
+                    if key.endswith("under_compute_bytes_per_second"):
+                        merged["link"][key] = min(merged["link"].get(key, rate), rate)
         if merged is None:
             return None
         path = self.output / "profile.json"

@@ -26,6 +26,7 @@ struct RunOptions {
   std::string dumpTensors;
   std::string dumpFilter; ///< a regular expression; empty: every tensor
   std::string trace;
+  std::string updateProfile;
   std::string compare;
   std::string onnxTest;
   double relativeTolerance = 1e-3;

@@ -52,6 +52,23 @@ static std::string hiddenText(const RunReport &report) {
                             (report.measures() ? "\n" : " (predicted)\n");
 }
 
+/// How fast large copies were.
+static std::string ratesText(const RunReport &report) {
+  std::string text;
+  const std::pair<const char *, double> directions[] = {
+      {"to host", report.trace.toHostRate},
+      {"to device", report.trace.toDeviceRate}};
+  for (const auto &[name, rate] : directions) {
+    if (rate > 0) {
+      text +=
+          format("%s%.1f GB/s %s", text.empty() ? "" : ", ", rate / 1e9, name);
+    }
+  }
+  return text.empty() ? ""
+                      : "rates     " + text + ", copies of " +
+                            formatBytes(rt::kLargeCopy) + " and more\n";
+}
+
 static std::string costsText(const RunReport &report) {
   constexpr size_t kRows = 12;
   const std::vector<rt::Cost> &costs = report.trace.costs;
@@ -153,13 +170,17 @@ std::string toText(const schedule::ScheduleT &schedule,
   if (!report.saved.empty()) {
     text += "saved     " + report.saved + "\n";
   }
-  return report.traced ? text + costsText(report) : text;
+  return report.traced ? text + ratesText(report) + costsText(report) : text;
 }
 
-static nlohmann::ordered_json toJson(const rt::CopyTime &time) {
-  return {{"copy_ns", time.copyNs},
-          {"hidden_copy_ns", time.hiddenNs},
-          {"exposed_copy_ns", time.exposedNs()}};
+static nlohmann::ordered_json toJson(const rt::CopyTime &time, double rate) {
+  nlohmann::ordered_json json = {{"copy_ns", time.copyNs},
+                                 {"hidden_copy_ns", time.hiddenNs},
+                                 {"exposed_copy_ns", time.exposedNs()}};
+  if (rate > 0) {
+    json["bytes_per_second"] = rate;
+  }
+  return json;
 }
 
 static nlohmann::ordered_json toJson(const std::vector<rt::Cost> &costs) {
@@ -201,11 +222,12 @@ std::string toJson(const schedule::ScheduleT &schedule,
   if (schedule.summary) {
     json["predicted_step_ns"] = schedule.summary->predicted_step_ns;
   }
-  json["copies"] = {{"from", report.measures() ? "trace" : "prediction"},
-                    {"steps", report.trace.steps},
-                    {"replayed", report.trace.replayed},
-                    {"to_host", toJson(report.trace.toHost)},
-                    {"to_device", toJson(report.trace.toDevice)}};
+  json["copies"] = {
+      {"from", report.measures() ? "trace" : "prediction"},
+      {"steps", report.trace.steps},
+      {"replayed", report.trace.replayed},
+      {"to_host", toJson(report.trace.toHost, report.trace.toHostRate)},
+      {"to_device", toJson(report.trace.toDevice, report.trace.toDeviceRate)}};
   if (report.traced) {
     json["costs"] = toJson(report.trace.costs);
   }

@@ -8,8 +8,11 @@
 
 #include "runtime/exec/Open.h"
 #include "runtime/exec/files/Safetensors.h"
+#include "runtime/profile/Profile.h"
 #include "runtime/sim/SimDevice.h"
+#include "runtime/support/AtomicFile.h"
 #include "runtime/support/Format.h"
+#include "runtime/support/MappedFile.h"
 #include "runtime/support/Progress.h"
 
 #include <algorithm>
@@ -43,6 +46,7 @@ private:
   void noteStart();
   Status save();
   void summarizeTimes();
+  Status updateProfile() const;
   void say(uint64_t step, bool last);
   std::string line(uint64_t step) const;
 
@@ -87,6 +91,10 @@ Status Run::refuseWhatCannotBe() const {
                          " needs a device that computes: a simulated one has "
                          "times, but no values"};
       }
+    }
+    if (!options_.updateProfile.empty()) {
+      return rt::Error{"--update-profile needs a device that copies: a "
+                       "simulated one has the plan's own rates"};
     }
   }
   bool gradients =
@@ -288,6 +296,9 @@ Status Run::finish() {
     }
   }
   summarizeTimes();
+  if (Status status = updateProfile(); !status) {
+    return status;
+  }
   if (accuracy_) {
     report_.right = accuracy_->right();
     report_.labelled = accuracy_->total();
@@ -311,12 +322,39 @@ void Run::summarizeTimes() {
       schedule_, rt::slicesOf(schedule_, timeline.startNs, timeline.endNs));
 }
 
+/// Gives the profile the rates of this run's copies.
+Status Run::updateProfile() const {
+  const std::string &path = options_.updateProfile;
+  if (path.empty()) {
+    return {};
+  }
+  if (report_.trace.toHostRate == 0 && report_.trace.toDeviceRate == 0) {
+    return rt::Error{"'" + path + "' stays as it is: no step of this run " +
+                     "that counts has a copy of " +
+                     rt::formatBytes(rt::kLargeCopy) +
+                     " or more; run a plan that offloads, for a few steps"};
+  }
+  rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
+  if (!file) {
+    return file.status();
+  }
+  std::span<const std::byte> bytes = file->bytes();
+  rt::Result<std::string> updated = rt::withRates(
+      std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()),
+      session_.executor().device().fingerprint(), report_.trace.toHostRate,
+      report_.trace.toDeviceRate);
+  return updated
+             ? rt::writeFile(path, *updated)
+             : rt::Error{"cannot update '" + path + "': " + updated.message()};
+}
+
 } // namespace
 
 rt::Result<bool> train(const RunOptions &given) {
   RunOptions options = given;
   options.session.captureGradients = !options.dumpGradients.empty();
-  options.session.trace = !options.trace.empty();
+  options.session.trace =
+      !options.trace.empty() || !options.updateProfile.empty();
   rt::Result<rt::TensorFilter> filter = dumpFilter(options);
   if (!filter) {
     return filter.error();

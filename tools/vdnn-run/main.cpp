@@ -156,6 +156,12 @@ static void addResultOptions(CLI::App &app, RunOptions &options) {
                  "write what ran when, as Chrome trace events, and print what "
                  "the time of a step goes into; on cuda of the first 8 steps");
   app.add_option(
+         "--update-profile", options.updateProfile,
+         "write into a profile (vdnn-profile) how fast the plan's large "
+         "copies were in this run: beside all that a step does they "
+         "are slower than beside single kernels; plan again with it")
+      ->check(CLI::ExistingFile);
+  app.add_option(
          "--log-every", options.logEvery,
          "print a line every N steps; default: 10 where there is no terminal")
       ->type_name("N");
@@ -186,9 +192,9 @@ static void addDebugOptions(CLI::App &app, rt::SessionOptions &session) {
 /// Options that a mode does not heed are refused with it.
 static void addExclusions(CLI::App &app) {
   const std::vector<std::string> results = {
-      "--save",   "--save-every",     "--labels",
-      "--output", "--dump-gradients", "--dump-tensors",
-      "--trace",  "--log-every",      "--report"};
+      "--save",           "--save-every",   "--labels", "--output",
+      "--dump-gradients", "--dump-tensors", "--trace",  "--update-profile",
+      "--log-every",      "--report"};
   const std::vector<std::string> training = {
       "--steps",         "--epochs",      "--data",       "--shuffle", "--rate",
       "--rate-schedule", "--rate-factor", "--rate-every", "--resume"};

@@ -104,6 +104,27 @@ TEST_F(TraceSummaryTest, PrefersReplayedSteps) {
   EXPECT_EQ(summary.toHost.copyNs, 20);
 }
 
+TEST_F(TraceSummaryTest, RatesAreThoseOfLargeCopies) {
+  std::vector<Slice> slices = step(0, 1000, false);
+  append(slices, step(1, 10, false));
+  TraceSummary small = summarize(plan, slices);
+  EXPECT_EQ(small.toHostRate, 0);
+  EXPECT_EQ(small.toDeviceRate, 0);
+  // The loss stays small: a copy that does not count.
+  for (const auto &buffer : plan.buffers) {
+    buffer->bytes = buffer->name == "act" ? kLargeCopy : buffer->bytes;
+  }
+  TraceSummary large = summarize(plan, slices);
+  double rate = double(kLargeCopy) / 10e-9;
+  EXPECT_DOUBLE_EQ(large.toHostRate, rate);
+  EXPECT_DOUBLE_EQ(large.toDeviceRate, rate);
+  // What is not known to be a plan's copy has no size.
+  for (Slice &slice : slices) {
+    slice.activity.command = Activity::kNoCommand;
+  }
+  EXPECT_EQ(summarize(plan, slices).toHostRate, 0);
+}
+
 TEST_F(TraceSummaryTest, CostsAddUpByKindAndAlgorithm) {
   for (size_t i = 0; i < plan.commands.size(); ++i) {
     plan.commands[i]->predicted_ns = 3;

@@ -214,6 +214,37 @@ TEST(Profile, UpdateUnderShortKernelsKeepsTheLinkUnderCompute) {
   EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e8);
 }
 
+TEST(Profile, UpdateKeepsTheSlowerRatesBesideKernels) {
+  Log log;
+  Result<Profile> first =
+      measureProfile(makePlan({"long"}), ClockPlugin(log), {});
+  ASSERT_TRUE(first.ok()) << first.message();
+  // What a whole step measured.
+  Result<std::string> refined =
+      withRates(toJson(*first, "clock"), "clock 1", 7e9, 0);
+  ASSERT_TRUE(refined.ok()) << refined.message();
+  Result<Profile> known = parseProfile(*refined);
+  ASSERT_TRUE(known.ok()) << known.message();
+  EXPECT_EQ(known->link.toHostUnderCompute, 7e9);
+  EXPECT_EQ(known->link.toDeviceUnderCompute, first->link.toDeviceUnderCompute);
+  known->link.toDeviceUnderCompute = 99e9;
+  ProfileOptions options;
+  options.known = &*known;
+  Result<Profile> profile =
+      measureProfile(makePlan({"long"}), ClockPlugin(log), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_EQ(profile->link.toHostUnderCompute, 7e9);
+  EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e8);
+
+  Result<std::string> other =
+      withRates(toJson(*first, "clock"), "clock 2", 7e9, 0);
+  ASSERT_FALSE(other.ok());
+  EXPECT_NE(other.message().find("made with 'clock 1', but this run is on "
+                                 "'clock 2'"),
+            std::string::npos)
+      << other.message();
+}
+
 TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
   const std::string add = "add: F32[4] -> F32[4]";
   const std::string sum = "sum: F32[4] -> F32[4]";
