@@ -57,6 +57,9 @@ std::string toJson(const Profile &profile, const std::string &name) {
            {"workspace_bytes", way.candidate.workspaceBytes},
            {"reduced_precision", way.candidate.reducedPrecision ? 1 : 0},
            {"ns", way.timeNs}});
+      if (way.aloneNs != way.timeNs) {
+        list.back()["ns_alone"] = way.aloneNs;
+      }
       if (way.candidate.nondeterministic) {
         list.back()["nondeterministic"] = true;
       }
@@ -101,6 +104,9 @@ static Profile read(const ordered_json &root) {
       way.candidate.reducedPrecision = entry.value("reduced_precision", 0) != 0;
       way.candidate.nondeterministic = entry.value("nondeterministic", false);
       way.timeNs = static_cast<int64_t>(readCount(entry, "ns"));
+      way.aloneNs = entry.contains("ns_alone")
+                        ? static_cast<int64_t>(readCount(entry, "ns_alone"))
+                        : way.timeNs;
       way.build = entry.value("build", profile.build);
     }
     sortFastestFirst(measured);

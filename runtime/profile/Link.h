@@ -3,6 +3,7 @@
 #ifndef VDNN_RUNTIME_PROFILE_LINK_H
 #define VDNN_RUNTIME_PROFILE_LINK_H
 
+#include "runtime/profile/Load.h"
 #include "runtime/profile/Profile.h"
 
 namespace vdnn::rt {
@@ -14,15 +15,6 @@ inline constexpr uint64_t kLinkBytes = uint64_t{256} << 20;
 /// Of the host arena, likewise: more than the caches of the host hold, since a
 /// plan's copies do not find each other's bytes there.
 inline constexpr uint64_t kLinkHostBytes = uint64_t{2} << 30;
-
-/// Of shorter launches the host cannot queue enough ahead to keep a GPU busy.
-inline constexpr int64_t kShortestLoadNs = 10'000;
-
-/// Work that keeps the compute stream busy.
-struct ComputeLoad {
-  int64_t launchNs = 0;           ///< of one launch; at least kShortestLoadNs
-  std::function<Status()> launch; ///< queues it once, on stream 0
-};
 
 /// Copies on stream 1 to the host, on stream 2 to the device. In the device
 /// arena they use the kLinkBytes from an offset on, in the host arena the first
@@ -39,7 +31,7 @@ public:
   /// that are copied. As in a plan, copies wait for launches and launches for
   /// copies: copies go slower while launches are queued behind them. The rates
   /// stay unknown where launches end faster than the host queues them. `loads`
-  /// must not be empty.
+  /// must not be empty, and none shorter than kShortestLoadNs.
   Status underCompute(const std::vector<ComputeLoad> &loads,
                       MeasuredLink &link);
 

@@ -21,8 +21,9 @@ namespace vdnn::rt {
 /// One way to run a kernel, and how long it takes.
 struct MeasuredKernel {
   KernelCandidate candidate;
-  int64_t timeNs = 0; ///< median
-  double spread = 0;  ///< (slowest - fastest) / median of the rounds; not kept
+  int64_t timeNs = 0;  ///< in a step, as planning takes it
+  int64_t aloneNs = 0; ///< over and over by itself, median
+  double spread = 0;   ///< (slowest - fastest) / median of the rounds; not kept
   /// The backend's, as `Plugin::build` named it when this was measured.
   std::string build = {};
 };
@@ -45,6 +46,8 @@ struct Profile {
   uint64_t memoryBytes = 0;
   uint64_t overheadBytes = 0; ///< used beside the arena once all kernels ran
   MeasuredLink link;
+  /// `timeNs` by `aloneNs`, of the kernels of the plan that was measured last.
+  double slowdown = 1;
   /// By `schedule::signature`, fastest first.
   std::map<std::string, std::vector<MeasuredKernel>> kernels;
 };

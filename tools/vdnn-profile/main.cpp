@@ -110,6 +110,9 @@ static void printSlowest(const rt::Profile &profile) {
                 best[i].second.c_str());
   }
   std::printf("largest spread of the fastest ways: %.1f %%\n", spread * 100);
+  std::printf("one behind the other, as in a step, the plan's kernels take "
+              "%.1f %% longer than each alone\n",
+              (profile.slowdown - 1) * 100);
   printLink(profile.link);
   std::printf("memory beside the arena: %s\n",
               rt::formatBytes(profile.overheadBytes).c_str());

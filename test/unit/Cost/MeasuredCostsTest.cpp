@@ -45,7 +45,9 @@ rt::Profile makeProfile(const std::string &fingerprint) {
   rounded.timeNs = 1234;
   exact.candidate.algorithm = "exact";
   exact.timeNs = 5678;
-  exact.build = "another"; // The planner does not ask.
+  // The planner does not ask.
+  exact.aloneNs = 5000;
+  exact.build = "another";
   atomic.candidate.algorithm = "atomic";
   atomic.candidate.nondeterministic = true;
   atomic.timeNs = 3456;
@@ -132,8 +134,8 @@ TEST(MeasuredCosts, BadKernelsAreErrorsThatNameTheKey) {
   EXPECT_EQ(wrong(R"({"algorithm": "a", "workspace_bytes": 1, "ns": 2,
                       "time": 3})"),
             "unknown key 'kernels.time', expected one of 'algorithm', "
-            "'build', 'nondeterministic', 'ns', 'reduced_precision', "
-            "'workspace_bytes'");
+            "'build', 'nondeterministic', 'ns', 'ns_alone', "
+            "'reduced_precision', 'workspace_bytes'");
   EXPECT_EQ(wrong(R"({"algorithm": "a", "workspace_bytes": 1, "ns": 2,
                       "nondeterministic": 1})"),
             "'kernels.nondeterministic' must be true or false");

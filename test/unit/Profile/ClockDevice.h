@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace vdnn::rt::test {
@@ -24,6 +25,7 @@ struct Log {
   std::string build = "a";     ///< of the plugin
   uint64_t usedBytes = 12345;  ///< beside the arena
   int64_t hostNsPerLaunch = 0; ///< what the host takes to queue one
+  int64_t nsPerChange = 0; ///< more for a launch that follows another kernel's
 };
 
 /// Launches take the time that their algorithm is named after, in ns; the first
@@ -75,8 +77,10 @@ public:
     kernelEnd = std::max(kernelEnd, arguments.workspace + way.allowed);
     EXPECT_LE(kernelEnd, log.deviceBytes);
     ++log.launches[way.algorithm];
-    ends[stream] += std::stoll(way.algorithm) + (way.cold ? 1'000'000 : 0);
+    ends[stream] += std::stoll(way.algorithm) + (way.cold ? 1'000'000 : 0) +
+                    (last && command != *last ? log.nsPerChange : 0);
     way.cold = false;
+    last = command;
     hostNs += log.hostNsPerLaunch;
     callBack(hostNs);
     return {};
@@ -100,6 +104,7 @@ public:
 
   Result<int64_t> measure(uint32_t stream,
                           const std::function<Status()> &submit) override {
+    last.reset();
     ends.clear();
     copying.clear();
     waits.clear();
@@ -170,6 +175,7 @@ private:
   std::map<uint32_t, Prepared> ways; ///< by command
   uint64_t kernelEnd = 0;            ///< in the arena, of all launched
   int64_t hostNs = 0;
+  std::optional<uint32_t> last;     ///< command launched since `measure`
   std::map<uint32_t, int64_t> ends; ///< of each stream, since `measure`
   std::set<uint32_t> copying;       ///< streams that have copied since then
   std::map<uint32_t, std::pair<uint32_t, int64_t>> events; ///< stream, time
@@ -236,6 +242,11 @@ public:
 private:
   Log &log;
 };
+
+/// What no measurement gives: it shows that a way is kept.
+inline void setTime(MeasuredKernel &way, int64_t ns) {
+  way.timeNs = way.aloneNs = ns;
+}
 
 /// A plan that launches `kinds` in turn, each from four numbers to four.
 inline schedule::ScheduleT makePlan(const std::vector<std::string> &kinds) {

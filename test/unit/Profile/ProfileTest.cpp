@@ -67,11 +67,60 @@ TEST(Profile, MeasuresTheLinkUnderTheSlowestKernels) {
   Result<Profile> profile =
       measureProfile(makePlan({"long", "sum"}), ClockPlugin(log), {});
   ASSERT_TRUE(profile.ok()) << profile.message();
-  EXPECT_EQ(log.prepared.back(), "long 3000001");
   EXPECT_NEAR(profile->link.toHost, 10e9, 1e6);
   EXPECT_NEAR(profile->link.toDevice, 20e9, 2e6);
   EXPECT_NEAR(profile->link.toHostUnderCompute, 8e9, 1e8);
   EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e8);
+}
+
+TEST(Profile, TimesAreThoseOfKernelsBehindOneAnother) {
+  const std::string add = "add: F32[4] -> F32[4]";
+  const std::string slow = "long: F32[4] -> F32[4]";
+  Log log;
+  log.nsPerChange = 300'000;
+  Result<Profile> first =
+      measureProfile(makePlan({"long", "add", "long"}), ClockPlugin(log), {});
+  ASSERT_TRUE(first.ok()) << first.message();
+  EXPECT_NEAR(first->slowdown, 1 + 2 * 0.3 / 6.002, 1e-3);
+  for (const auto &[signature, ways] : first->kernels) {
+    for (const MeasuredKernel &way : ways) {
+      EXPECT_EQ(way.aloneNs, std::stoll(way.candidate.algorithm));
+      EXPECT_NEAR(double(way.timeNs), double(way.aloneNs) * first->slowdown, 1);
+    }
+  }
+
+  // An update starts from what each takes alone: nothing adds up.
+  Result<Profile> known = parseProfile(toJson(*first, "clock"));
+  ASSERT_TRUE(known.ok()) << known.message();
+  EXPECT_EQ(known->kernels[slow][0].timeNs, first->kernels[slow][0].timeNs);
+  EXPECT_EQ(known->kernels[slow][0].aloneNs, 3000001);
+  ProfileOptions options;
+  options.known = &*known;
+  log.nsPerChange = 0;
+  Result<Profile> second =
+      measureProfile(makePlan({"long"}), ClockPlugin(log), options);
+  ASSERT_TRUE(second.ok()) << second.message();
+  EXPECT_EQ(second->slowdown, 1);
+  EXPECT_EQ(second->kernels[slow][0].timeNs, 3000001);
+  EXPECT_EQ(second->kernels[add][0].timeNs, first->kernels[add][0].timeNs)
+      << "not of this plan";
+
+  // A host that is late would be measured, not the device.
+  log.nsPerChange = 300'000;
+  log.hostNsPerLaunch = 30'000'000;
+  Result<Profile> late =
+      measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
+  ASSERT_TRUE(late.ok()) << late.message();
+  EXPECT_EQ(late->slowdown, 1);
+}
+
+TEST(Profile, MeasuresThePlansOwnWaysBehindOneAnother) {
+  Log log;
+  schedule::ScheduleT plan = makePlan({"long", "add"});
+  plan.kernels[1]->algorithm = "90000";
+  Result<Profile> profile = measureProfile(plan, ClockPlugin(log), {});
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_EQ(log.prepared.back(), "add 90000");
 }
 
 TEST(Profile, LeavesOutTheLinkUnderShortKernels) {
@@ -116,7 +165,7 @@ TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
   const std::string sum = "sum: F32[4] -> F32[4]";
   Result<Profile> known = parseProfile(toJson(*first, "clock"));
   ASSERT_TRUE(known.ok()) << known.message();
-  known->kernels[add][1].timeNs = 5001; // What no measurement gives.
+  setTime(known->kernels[add][1], 5001); // What no measurement gives.
   known->kernels["other"] = known->kernels[add];
 
   Log again;
@@ -132,9 +181,10 @@ TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
   ASSERT_TRUE(profile.ok()) << profile.message();
   // What the device refuses is tried again.
   EXPECT_EQ(progress, (std::vector<std::string>{"1/2 " + add, "2/2 " + sum}));
-  // The link is measured under a kernel that is kept.
+  // Behind one another, and beside copies, kernels run that are kept.
   EXPECT_EQ(again.prepared,
-            (std::vector<std::string>{"sum 700", "long 3000001"}));
+            (std::vector<std::string>{"sum 700", "add 2000", "sum 700",
+                                      "long 3000001"}));
   EXPECT_NEAR(profile->link.toHostUnderCompute, 8e9, 1e8);
   EXPECT_EQ(profile->kernels.size(), 4u);
   EXPECT_EQ(profile->kernels.at(sum)[0].timeNs, 700);
@@ -172,7 +222,7 @@ TEST(Profile, UpdateFollowsWhatTheBackendOffers) {
   known->kernels["other"] = {gone};
   known->kernels[sum] = {gone};
   ways.erase(ways.begin() + 1);
-  ways[1].timeNs = 90001; // What no measurement gives.
+  setTime(ways[1], 90001); // What no measurement gives.
   ways.insert(ways.begin(), gone);
 
   Log again;
@@ -258,8 +308,8 @@ TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
   ASSERT_TRUE(known.ok()) << known.message();
   // What no measurement gives; the sum is code of the plugin, the other of a
   // library.
-  known->kernels[add][0].timeNs = 1;
-  known->kernels[sum][0].timeNs = 1;
+  setTime(known->kernels[add][0], 1);
+  setTime(known->kernels[sum][0], 1);
   options.known = &*known;
   for (const char *build : {"a", "b"}) {
     Log again;
@@ -282,7 +332,7 @@ TEST(Profile, UpdateRemembersTheBuildOfOtherPlansKernels) {
   Result<Profile> profile =
       measureProfile(makePlan({"add", "sum"}), ClockPlugin(log), options);
   ASSERT_TRUE(profile.ok()) << profile.message();
-  profile->kernels[sum][0].timeNs = 701; // What no measurement gives.
+  setTime(profile->kernels[sum][0], 701); // What no measurement gives.
   for (const char *kernel : {"add", "sum"}) {
     Result<Profile> known = parseProfile(toJson(*profile, "clock"));
     ASSERT_TRUE(known.ok()) << known.message();

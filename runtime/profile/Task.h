@@ -1,0 +1,46 @@
+//===- Task.h - the kernels of a plan that are measured -------------------===//
+
+#ifndef VDNN_RUNTIME_PROFILE_TASK_H
+#define VDNN_RUNTIME_PROFILE_TASK_H
+
+#include "runtime/profile/Profile.h"
+
+#include <vector>
+
+namespace vdnn::rt {
+
+/// A kernel of the plan that is measured once, however often it is launched.
+struct Task {
+  std::string signature;
+  const schedule::KernelT *kernel;
+  std::vector<const schedule::TypeT *> reads, writes;
+  std::vector<KernelCandidate> candidates; ///< those not measured yet
+  /// Each operand has bytes of its own, whatever the plan does in place.
+  std::vector<uint64_t> readOffsets, writeOffsets;
+  uint64_t workspaceOffset = 0;
+
+  LaunchTypes types() const { return {reads, writes}; }
+  LaunchArguments arguments(uint64_t workspaceBytes) const {
+    return {readOffsets, writeOffsets, workspaceOffset, workspaceBytes};
+  }
+};
+
+/// All tasks lie in the same bytes of the arena, one over the other: first the
+/// floats that they read, then the integers, then what they write, then their
+/// workspaces. So no kernel ever reads what another one left behind.
+struct TaskList {
+  std::vector<Task> tasks;
+  std::vector<size_t> launches; ///< of the plan, in order: their tasks
+  uint64_t floatBytes = 0;      ///< from the beginning of the arena
+  uint64_t integerBytes = 0;    ///< behind them
+  uint64_t bytes = 0;           ///< workspaces of all candidates included
+};
+
+/// Drops from `profile` the ways of the plan's kernels that are to be measured
+/// anew and those that the backend no longer offers.
+Result<TaskList> listTasks(const schedule::ScheduleT &plan, KernelQuery &query,
+                           const ProfileOptions &options, Profile &profile);
+
+} // namespace vdnn::rt
+
+#endif
