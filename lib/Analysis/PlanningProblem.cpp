@@ -283,9 +283,15 @@ LogicalResult ProblemBuilder::finish() {
     out.problem.link = target->link;
     out.problem.alignment = target->alignment;
     if (target->budget != 0) {
-      out.problem.deviceBudget = target->budget > target->overheadBytes
-                                     ? target->budget - target->overheadBytes
-                                     : 0;
+      // What the host arena will hold is not known yet, but it is no more than
+      // all tensors.
+      uint64_t all = 0;
+      for (const planning::Tensor &tensor : out.problem.tensors) {
+        all += tensor.bytes;
+      }
+      uint64_t overhead = target->getOverhead(all);
+      out.problem.deviceBudget =
+          target->budget > overhead ? target->budget - overhead : 0;
     }
     if (target->hostBudget != 0) {
       out.problem.hostBudget = target->hostBudget;

@@ -114,6 +114,10 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
   target.link.latencyNs = integer("latency_ns");
   target.alignment = integer("alignment");
   target.overheadBytes = integer("overhead");
+  // Zeros, too, are left out.
+  if (dictionary.contains("host_bytes_per_table_byte")) {
+    target.hostBytesPerTableByte = integer("host_bytes_per_table_byte");
+  }
   target.budget = integer("budget");
   target.hostBudget = integer("host_budget");
   target.poolsPlanes = flag("pools_planes");
@@ -124,6 +128,13 @@ FailureOr<Target> vdnn::getTarget(ModuleOp module) {
                             "'vdnn-attach-target' again");
   }
   return target;
+}
+
+uint64_t Target::getOverhead(uint64_t hostArenaBytes) const {
+  return overheadBytes +
+         (hostBytesPerTableByte == 0
+              ? 0
+              : llvm::divideCeil(hostArenaBytes, hostBytesPerTableByte));
 }
 
 void vdnn::setTarget(ModuleOp module, const Target &target) {
@@ -144,6 +155,10 @@ void vdnn::setTarget(ModuleOp module, const Target &target) {
   entries.set("latency_ns", builder.getI64IntegerAttr(target.link.latencyNs));
   entries.set("alignment", builder.getI64IntegerAttr(target.alignment));
   entries.set("overhead", builder.getI64IntegerAttr(target.overheadBytes));
+  if (target.hostBytesPerTableByte != 0) {
+    entries.set("host_bytes_per_table_byte",
+                builder.getI64IntegerAttr(target.hostBytesPerTableByte));
+  }
   entries.set("budget", builder.getI64IntegerAttr(target.budget));
   entries.set("host_budget", builder.getI64IntegerAttr(target.hostBudget));
   auto flag = [&](StringRef name, bool value) {

@@ -52,10 +52,11 @@ static std::vector<Alternative> findAlternatives(const LoweredStep &lowered,
         continue;
       }
       planning::Program program = planning::buildProgram(choices, solution);
-      found.push_back(
-          {std::string(policy->name()), memory ? "memory" : "performance",
-           planning::smallestBudget(program) + lowered.target.overheadBytes,
-           program.hostPeak});
+      found.push_back({std::string(policy->name()),
+                       memory ? "memory" : "performance",
+                       planning::smallestBudget(program) +
+                           lowered.target.getOverhead(program.hostPeak),
+                       program.hostPeak});
     }
   }
   return found;

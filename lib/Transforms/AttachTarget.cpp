@@ -42,6 +42,7 @@ struct AttachTargetPass : vdnn::impl::AttachTargetBase<AttachTargetPass> {
     target.fingerprint = model->device().fingerprint;
     target.link = model->link();
     target.overheadBytes = model->device().overheadBytes;
+    target.hostBytesPerTableByte = model->device().hostBytesPerTableByte;
     target.budget = budget;
     target.hostBudget = hostBudget;
     target.poolsPlanes = model->device().poolsPlanes;

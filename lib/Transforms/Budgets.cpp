@@ -21,9 +21,8 @@ LogicalResult vdnn::checkBudgets(const LoweredStep &lowered) {
                                << describe(target.budget) << ": it takes "
                                << describe(lowered.getDeviceBytes())
                                << ", set by op '" << lowered.getPeakOp() << "'";
-    if (target.overheadBytes != 0) {
-      error << "; of these " << describe(target.overheadBytes)
-            << " are the device's own";
+    if (uint64_t overhead = lowered.getOverheadBytes()) {
+      error << "; of these " << describe(overhead) << " are the device's own";
     }
   }
   if (!lowered.fitsHost()) {

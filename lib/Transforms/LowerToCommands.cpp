@@ -180,7 +180,7 @@ void PlanWriter::writeHeader(PlanOp plan) {
   }
   bytes("budget", target.budget);
   bytes("host_budget", target.hostBudget);
-  bytes("overhead", target.overheadBytes);
+  bytes("overhead", target.getOverhead(program.hostPeak));
   bytes("device_arena", program.devicePeak);
   bytes("host_arena", program.hostPeak);
   bytes("event_count", program.eventCount);

@@ -55,12 +55,16 @@ struct Target {
   planning::Link link;
   uint64_t alignment = 256;
   uint64_t overheadBytes = 0;
-  uint64_t budget = 0;     ///< 0: none
-  uint64_t hostBudget = 0; ///< 0: none
+  uint64_t hostBytesPerTableByte = 0; ///< as in `DeviceDescription`
+  uint64_t budget = 0;                ///< 0: none
+  uint64_t hostBudget = 0;            ///< 0: none
   /// As in `DeviceDescription`.
   bool poolsPlanes = false;
   bool prefersPlanes = false;
   bool stagesInputs = false;
+
+  /// Bytes that the process takes on the device beside the plan's arena.
+  uint64_t getOverhead(uint64_t hostArenaBytes) const;
 };
 
 /// Reads `vdnn.target` of a module; an error where it is missing.

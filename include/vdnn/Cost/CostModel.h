@@ -31,6 +31,9 @@ struct DeviceDescription {
   /// Bytes that the process takes on the device outside of the plan's arena:
   /// context, libraries.
   uint64_t overheadBytes = 0;
+  /// Bytes of the host arena that one byte of the device's page tables maps; 0:
+  /// they are none of the process's.
+  uint64_t hostBytesPerTableByte = 0;
   /// Bytes of the whole device; 0: not known.
   uint64_t memoryBytes = 0;
 

@@ -21,9 +21,12 @@ struct LoweredStep {
   planning::Program program;
   planning::Statistics statistics;
 
-  /// What the process takes on the device.
+  /// What the process takes on the device beside the arena, and in all.
+  uint64_t getOverheadBytes() const {
+    return target.getOverhead(program.hostPeak);
+  }
   uint64_t getDeviceBytes() const {
-    return program.devicePeak + target.overheadBytes;
+    return program.devicePeak + getOverheadBytes();
   }
   bool fitsDevice() const {
     return target.budget == 0 || getDeviceBytes() <= target.budget;
