@@ -3,6 +3,7 @@
 #include "runtime/profile/Profile.h"
 
 #include "runtime/profile/Link.h"
+#include "runtime/profile/Sample.h"
 #include "runtime/profile/Sequence.h"
 #include "runtime/profile/Task.h"
 
@@ -46,20 +47,40 @@ public:
                   : status;
   }
 
-  /// Adds to the ways that are known, the fastest first.
+  /// Adds to the ways that are known, the fastest first, what agrees with them.
   Status measure(const Task &task, std::vector<MeasuredKernel> &ways) {
+    std::vector<MeasuredKernel> measured;
+    std::vector<Sample> samples;
     int64_t best = ways.empty() ? INT64_MAX : ways.front().aloneNs;
     for (const KernelCandidate &candidate : task.candidates) {
-      Result<MeasuredKernel> result = measure(task, candidate, best);
+      Result<Sample> sample = compute(task, candidate);
+      Result<MeasuredKernel> result =
+          sample ? measure(task, candidate, best)
+                 : Result<MeasuredKernel>(sample.error());
       if (!result) {
-        if (options.refused) {
-          options.refused(task.signature, candidate.algorithm,
-                          result.message());
-        }
+        refuse(task, candidate, result.message());
         continue;
       }
       best = std::min(best, result->aloneNs);
-      ways.push_back(std::move(*result));
+      measured.push_back(std::move(*result));
+      samples.push_back(std::move(*sample));
+    }
+    if (measured.empty()) {
+      return {};
+    }
+    Sample right = samples[findLeader(samples)];
+    if (!ways.empty()) {
+      // What an earlier profile holds has been compared already.
+      auto known = compute(task, ways.front().candidate);
+      right = known ? std::move(*known) : right;
+    }
+    for (size_t i = 0; i < measured.size(); ++i) {
+      if (agree(right, samples[i])) {
+        ways.push_back(std::move(measured[i]));
+      } else {
+        refuse(task, measured[i].candidate,
+               "on the same operands it computes other values than other ways");
+      }
     }
     sortFastestFirst(ways);
     return {};
@@ -99,6 +120,24 @@ private:
     return {};
   }
 
+  void refuse(const Task &task, const KernelCandidate &candidate,
+              const std::string &why) {
+    if (options.refused) {
+      options.refused(task.signature, candidate.algorithm, why);
+    }
+  }
+
+  /// Runs a task once, which also loads its code.
+  Result<Sample> compute(const Task &task, const KernelCandidate &candidate) {
+    Status status = prepare(task, candidate);
+    status = status ? poisonOutputs(device, task) : status;
+    if (!status) {
+      return status.error();
+    }
+    Result<int64_t> once = run(task.arguments(candidate.workspaceBytes), 1);
+    return once ? sampleOutputs(device, task) : Result<Sample>(once.error());
+  }
+
   Result<int64_t> run(const LaunchArguments &arguments, int64_t launches) {
     return device.measure(kCompute, [&]() -> Status {
       for (int64_t i = 0; i < launches; ++i) {
@@ -119,14 +158,11 @@ private:
                           candidate.workspaceBytes);
   }
 
+  /// Of what has just been computed.
   Result<MeasuredKernel>
   measure(const Task &task, const KernelCandidate &candidate, int64_t best) {
-    if (Status status = prepare(task, candidate); !status) {
-      return status.error();
-    }
     LaunchArguments arguments = task.arguments(candidate.workspaceBytes);
-    Result<int64_t> once = run(arguments, 1); // Loads the code.
-    once = once ? run(arguments, 1) : once;
+    Result<int64_t> once = run(arguments, 1);
     if (!once) {
       return once.error();
     }

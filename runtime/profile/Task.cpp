@@ -13,7 +13,7 @@ static uint64_t align(uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-static bool isFloat(const schedule::TypeT &type) {
+bool isFloat(const schedule::TypeT &type) {
   return type.element == schedule::ElementType::F32 ||
          type.element == schedule::ElementType::BF16 ||
          type.element == schedule::ElementType::F16;

@@ -36,6 +36,9 @@ struct TaskList {
   uint64_t bytes = 0;           ///< workspaces of all candidates included
 };
 
+/// f32, bf16 or f16.
+bool isFloat(const schedule::TypeT &type);
+
 /// Drops from `profile` the ways of the plan's kernels that are to be measured
 /// anew and those that the backend no longer offers.
 Result<TaskList> listTasks(const schedule::ScheduleT &plan, KernelQuery &query,

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,9 +24,11 @@ struct Log {
   std::vector<std::string> prepared;
   std::map<std::string, int> launches; ///< by algorithm
   bool failsAll = false;
-  std::string build = "a";     ///< of the plugin
-  uint64_t usedBytes = 12345;  ///< beside the arena
-  int64_t hostNsPerLaunch = 0; ///< what the host takes to queue one
+  std::string build = "a";             ///< of the plugin
+  uint64_t usedBytes = 12345;          ///< beside the arena
+  int64_t hostNsPerLaunch = 0;         ///< what the host takes to queue one
+  std::map<std::string, float> scales; ///< of what algorithms compute; 1
+  std::set<std::string> writesNothing; ///< algorithms
   int64_t nsPerChange = 0; ///< more for a launch that follows another kernel's
 };
 
@@ -81,6 +85,12 @@ public:
                     (last && command != *last ? log.nsPerChange : 0);
     way.cold = false;
     last = command;
+    if (!log.writesNothing.contains(way.algorithm)) {
+      float scale = log.scales.contains(way.algorithm)
+                        ? log.scales.at(way.algorithm)
+                        : 1.0f;
+      written = {scale, -2 * scale, 3 * scale, 0};
+    }
     hostNs += log.hostNsPerLaunch;
     callBack(hostNs);
     return {};
@@ -135,13 +145,18 @@ public:
     EXPECT_LE(offset + bytes.size(), log.deviceBytes);
     return {};
   }
-  Status download(uint64_t, std::span<std::byte>) override { return {}; }
+  Status download(uint64_t, std::span<std::byte> bytes) override {
+    std::memcpy(bytes.data(), written.data(),
+                std::min(bytes.size(), sizeof(written)));
+    return {};
+  }
   Status tap(uint32_t, schedule::Arena, uint64_t,
              std::span<std::byte>) override {
     return {};
   }
   Status fill(uint32_t, schedule::Arena, uint64_t, uint64_t,
-              std::byte) override {
+              std::byte value) override {
+    std::memset(written.data(), std::to_integer<int>(value), sizeof(written));
     return {};
   }
   Status delay(uint32_t, uint64_t) override { return {}; }
@@ -175,6 +190,7 @@ private:
   std::map<uint32_t, Prepared> ways; ///< by command
   uint64_t kernelEnd = 0;            ///< in the arena, of all launched
   int64_t hostNs = 0;
+  std::array<float, 4> written = {};
   std::optional<uint32_t> last;     ///< command launched since `measure`
   std::map<uint32_t, int64_t> ends; ///< of each stream, since `measure`
   std::set<uint32_t> copying;       ///< streams that have copied since then

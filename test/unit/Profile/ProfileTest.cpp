@@ -50,6 +50,79 @@ TEST(Profile, HoldsEveryWayToRunEveryKernel) {
   EXPECT_EQ(log.launches.at("700"), 2 + 5 * 200);
 }
 
+/// The ways of "add" that a profile has, the fastest first.
+static std::string waysOfAdd(const Profile &profile) {
+  std::string text;
+  for (const MeasuredKernel &way :
+       profile.kernels.at("add: F32[4] -> F32[4]")) {
+    text += way.candidate.algorithm + " ";
+  }
+  return text;
+}
+
+TEST(Profile, LeavesOutWaysThatComputeSomethingElse) {
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  std::vector<std::string> refused;
+  options.refused = [&](const std::string &, const std::string &algorithm,
+                        const std::string &why) {
+    refused.push_back(algorithm + " " + why);
+  };
+  const std::string why =
+      " on the same operands it computes other values than other ways";
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  // Twice as much, the opposite, nothing at all.
+  for (float scale : {2.0f, -1.0f, 0.0f, kNaN}) {
+    Log log;
+    log.scales["2000"] = scale;
+    refused.clear();
+    Result<Profile> profile =
+        measureProfile(makePlan({"add"}), ClockPlugin(log), options);
+    ASSERT_TRUE(profile.ok()) << profile.message();
+    EXPECT_EQ(waysOfAdd(*profile), "5000 90000 ") << scale;
+    EXPECT_EQ(refused.back(), "2000" + why) << scale;
+  }
+  Log idle;
+  idle.writesNothing = {"90000"};
+  Result<Profile> profile =
+      measureProfile(makePlan({"add"}), ClockPlugin(idle), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_EQ(waysOfAdd(*profile), "2000 5000 ");
+
+  // Rounding is none of that, nor are numbers that no way can compute.
+  Log rounding, all;
+  rounding.scales["2000"] = 1.01f;
+  all.scales = {{"2000", kNaN}, {"5000", kNaN}, {"90000", kNaN}};
+  for (Log *log : {&rounding, &all}) {
+    profile = measureProfile(makePlan({"add"}), ClockPlugin(*log), options);
+    ASSERT_TRUE(profile.ok()) << profile.message();
+    EXPECT_EQ(waysOfAdd(*profile), "2000 5000 90000 ");
+  }
+}
+
+TEST(Profile, UpdateComparesWithWhatItKeeps) {
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  Log log;
+  Result<Profile> known =
+      measureProfile(makePlan({"add"}), ClockPlugin(log), options);
+  ASSERT_TRUE(known.ok()) << known.message();
+  std::vector<MeasuredKernel> &ways = known->kernels["add: F32[4] -> F32[4]"];
+  ways.resize(1);
+  options.known = &*known;
+  Log wrong;
+  wrong.scales = {{"5000", 2.0f}, {"90000", 2.0f}};
+  Result<Profile> profile =
+      measureProfile(makePlan({"add"}), ClockPlugin(wrong), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_EQ(waysOfAdd(*profile), "2000 ") << "not the most, but known";
+  // What is known and does not run any more tells nothing.
+  ways[0].candidate.algorithm = "unsupported";
+  profile = measureProfile(makePlan({"add"}), ClockPlugin(log), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_NE(waysOfAdd(*profile).find("2000 5000 90000"), std::string::npos);
+}
+
 TEST(Profile, MeasuresTheLink) {
   Log log;
   Result<Profile> profile =
@@ -240,7 +313,9 @@ TEST(Profile, UpdateFollowsWhatTheBackendOffers) {
   EXPECT_EQ(algorithms(profile->kernels.at(sum)), "700 ");
   EXPECT_EQ(algorithms(profile->kernels.at("other")), "gone ")
       << "the plan has no such kernel to ask for";
-  EXPECT_EQ(again.prepared, (std::vector<std::string>{"add 5000", "sum 700"}));
+  // What is kept runs once, to be compared with.
+  EXPECT_EQ(again.prepared,
+            (std::vector<std::string>{"add 5000", "add 2000", "sum 700"}));
   EXPECT_EQ(refused, (std::vector<std::string>{
                          add + " gone the backend no longer offers it",
                          sum + " gone the backend no longer offers it",
