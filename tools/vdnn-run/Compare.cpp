@@ -108,8 +108,7 @@ public:
   Comparison(rt::Session &a, rt::Session &b) : a_(a), b_(b) {}
 
   rt::Status step() {
-    std::string when = format(
-        "step %llu: ", static_cast<unsigned long long>(a_.nextStep() + 1));
+    std::string when = "step " + std::to_string(a_.nextStep() + 1) + ": ";
     for (rt::Session *session : {&a_, &b_}) {
       if (rt::Status status = session->step(); !status) {
         return status;

@@ -40,7 +40,7 @@ struct RunOptions {
 rt::Result<bool> checkPlan(const RunOptions &options);
 rt::Result<bool> comparePlans(const RunOptions &options);
 rt::Result<bool> runOnnxTest(const RunOptions &options);
-rt::Result<bool> train(const RunOptions &options);
+rt::Result<bool> train(const RunOptions &given);
 
 } // namespace vdnn::tool
 

@@ -153,12 +153,11 @@ std::string toText(const schedule::ScheduleT &schedule,
   }
   text += hiddenText(report);
   if (!report.losses.empty()) {
-    text += format("loss      %.9g at step %llu, %.9g at step %llu\n",
-                   report.losses.front(),
-                   static_cast<unsigned long long>(report.firstStep + 1),
+    uint64_t done = report.firstStep;
+    text += format("loss      %.9g at step %s, %.9g at step %s\n",
+                   report.losses.front(), std::to_string(done + 1).c_str(),
                    report.losses.back(),
-                   static_cast<unsigned long long>(report.firstStep +
-                                                   report.losses.size()));
+                   std::to_string(done + report.losses.size()).c_str());
   }
   if (report.right) {
     text += format("accuracy  %.4f (%llu of %llu)\n",
