@@ -3,6 +3,8 @@
 
 #include "ProblemBuilder.h"
 
+#include "vdnn/Dialect/Shapes.h"
+
 using namespace mlir;
 using namespace vdnn;
 

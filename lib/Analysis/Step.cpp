@@ -30,11 +30,6 @@ bool vdnn::isViewOp(Operation *op) {
   return compute && compute.isView();
 }
 
-uint64_t vdnn::tensorBytes(RankedTensorType type) {
-  uint64_t bits = type.getElementTypeBitWidth();
-  return static_cast<uint64_t>(type.getNumElements()) * ((bits + 7) / 8);
-}
-
 InitialAttr vdnn::getConstantInitial(ConstantOp constant) {
   MLIRContext *context = constant.getContext();
   InitialAttr stored = InitialAttr::get(context, InitialKind::Stored, 0, 0);

@@ -3,6 +3,8 @@
 #include "ScalarProgram.h"
 #include "Emit.h"
 
+#include "vdnn/Dialect/Shapes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -108,8 +110,7 @@ LogicalResult ScalarProgram::differentiate(ValueRange gradients,
 double ScalarProgram::bytesRead() const {
   double bytes = 0;
   for (Value tensor : forwardOperands) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    bytes += double(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
+    bytes += double(tensorBytes(cast<RankedTensorType>(tensor.getType())));
   }
   return bytes;
 }

@@ -26,8 +26,7 @@ struct Group {
 } // namespace
 
 static int64_t countBytes(Value value) {
-  return int64_t(elements(value.getType())) *
-         (getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
+  return int64_t(tensorBytes(cast<RankedTensorType>(value.getType())));
 }
 
 /// Whether one op can do both.

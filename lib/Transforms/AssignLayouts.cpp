@@ -13,6 +13,7 @@
 #include "MinCut.h"
 
 #include "vdnn/Analysis/PlanningProblem.h"
+#include "vdnn/Dialect/Shapes.h"
 #include "vdnn/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"

@@ -29,9 +29,6 @@ bool isViewOp(mlir::Operation *op);
 /// below 3, one channel, or one position.
 bool isFreeReorder(mlir::RankedTensorType type);
 
-/// Bytes of a dense tensor; booleans take one byte each.
-uint64_t tensorBytes(mlir::RankedTensorType type);
-
 /// The layout that a type's encoding says.
 Layout getLayout(mlir::Type type);
 

@@ -1,4 +1,4 @@
-//===- Shapes.h - counting elements and operations of shaped types --------===//
+//===- Shapes.h - counting elements, bytes and operations of types --------===//
 
 #ifndef VDNN_DIALECT_SHAPES_H
 #define VDNN_DIALECT_SHAPES_H
@@ -18,6 +18,12 @@ inline double product(llvm::ArrayRef<int64_t> factors) {
 /// Number of elements of a ranked type of static shape.
 inline double elements(mlir::Type type) {
   return product(llvm::cast<mlir::ShapedType>(type).getShape());
+}
+
+/// Bytes of a dense tensor; booleans take one byte each.
+inline uint64_t tensorBytes(mlir::RankedTensorType type) {
+  uint64_t bits = type.getElementTypeBitWidth();
+  return static_cast<uint64_t>(type.getNumElements()) * ((bits + 7) / 8);
 }
 
 /// Floating-point operations of a convolution with filter `w` (O x C/group x
