@@ -129,6 +129,8 @@ static Status listCandidates(Task &task, KernelQuery &query,
       way.candidate.reducedPrecision = candidate.reducedPrecision;
       way.candidate.nondeterministic = candidate.nondeterministic;
       way.build = profile.build;
+      // Beside times in a step, new ones of a kernel alone would seem short.
+      way.timeNs = way.aloneNs;
       kept.push_back(std::move(way));
     } else if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
                (isKnown || !candidate.nondeterministic ||

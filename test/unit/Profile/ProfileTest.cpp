@@ -187,6 +187,30 @@ TEST(Profile, TimesAreThoseOfKernelsBehindOneAnother) {
   EXPECT_EQ(late->slowdown, 1);
 }
 
+TEST(Profile, UpdateComparesWhatWaysTakeAlone) {
+  const std::string add = "add: F32[4] -> F32[4]";
+  Log log;
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  Result<Profile> known =
+      measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
+  ASSERT_TRUE(known.ok()) << known.message();
+  std::vector<MeasuredKernel> &ways = known->kernels[add];
+  ASSERT_EQ(ways[0].candidate.algorithm, "2000");
+  ways.resize(1);
+  ways[0].timeNs = 6000; // In a step that slowed it down.
+  options.known = &*known;
+  Result<Profile> profile =
+      measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  EXPECT_EQ(log.prepared.back(), "add 2000") << "the fastest";
+  std::vector<int64_t> times;
+  for (const MeasuredKernel &way : profile->kernels[add]) {
+    times.push_back(way.timeNs);
+  }
+  EXPECT_EQ(times, (std::vector<int64_t>{2000, 5000, 90000}));
+}
+
 TEST(Profile, MeasuresThePlansOwnWaysBehindOneAnother) {
   Log log;
   schedule::ScheduleT plan = makePlan({"long", "add"});
