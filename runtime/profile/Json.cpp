@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace vdnn::rt {
@@ -27,6 +28,19 @@ static const char *const kToHostUnderCompute =
 static const char *const kToDeviceUnderCompute =
     "host_to_device_under_compute_bytes_per_second";
 
+// As in device files (lib/Cost/DeviceFile.cpp), which refuse others.
+static constexpr double kMinRate = 1e6, kMaxRate = 1e18;
+
+/// Rates beside kernels. One of 0 is not known, and leaves what is there.
+static void setRates(ordered_json &root, double toHost, double toDevice) {
+  for (auto [key, rate] : {std::pair(kToHostUnderCompute, toHost),
+                           std::pair(kToDeviceUnderCompute, toDevice)}) {
+    if (rate > 0) {
+      root["link"][key] = std::clamp(rate, kMinRate, kMaxRate);
+    }
+  }
+}
+
 std::string toJson(const Profile &profile, const std::string &name) {
   ordered_json root;
   root["kind"] = profile.kind;
@@ -40,12 +54,8 @@ std::string toJson(const Profile &profile, const std::string &name) {
                   {"host_to_device_bytes_per_second", profile.link.toDevice},
                   {"duplex_factor", profile.link.duplexFactor},
                   {"latency_ns", profile.link.latencyNs}};
-  if (profile.link.toHostUnderCompute > 0 &&
-      profile.link.toDeviceUnderCompute > 0) {
-    root["link"].update(
-        {{kToHostUnderCompute, profile.link.toHostUnderCompute},
-         {kToDeviceUnderCompute, profile.link.toDeviceUnderCompute}});
-  }
+  setRates(root, profile.link.toHostUnderCompute,
+           profile.link.toDeviceUnderCompute);
   root["properties"] = ordered_json::parse(profile.properties);
   ordered_json &kernels = root["kernels"];
   kernels = ordered_json::object();
@@ -73,14 +83,24 @@ std::string toJson(const Profile &profile, const std::string &name) {
 
 /// Throws std::out_of_range, or json's exceptions.
 static uint64_t readCount(const ordered_json &object, const char *key) {
-  constexpr uint64_t kMax = 1'000'000'000'000'000;
   const ordered_json &value = object.at(key);
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > kMax) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > kMaxCount) {
     throw std::out_of_range(std::string("'") + key +
                             "' must be a whole number from 0 to 1e15, found " +
                             value.dump());
   }
   return value.get<uint64_t>();
+}
+
+/// 0 where it is not there. Throws as `readCount` does.
+static double readRate(const ordered_json &object, const char *key) {
+  double rate = object.value(key, 0.0);
+  if (object.contains(key) && !(rate >= kMinRate && rate <= kMaxRate)) {
+    throw std::out_of_range(std::string("'") + key +
+                            "' must be a number from 1e6 to 1e18, found " +
+                            object.at(key).dump());
+  }
+  return rate;
 }
 
 /// Throws as `readCount` does.
@@ -91,8 +111,8 @@ static Profile read(const ordered_json &root) {
   profile.build = root.value("build", "");
   profile.overheadBytes = readCount(root, "overhead_bytes");
   const ordered_json &link = root.at("link");
-  profile.link.toHostUnderCompute = link.value(kToHostUnderCompute, 0.0);
-  profile.link.toDeviceUnderCompute = link.value(kToDeviceUnderCompute, 0.0);
+  profile.link.toHostUnderCompute = readRate(link, kToHostUnderCompute);
+  profile.link.toDeviceUnderCompute = readRate(link, kToDeviceUnderCompute);
   for (const auto &[signature, ways] :
        root.at("kernels").get_ref<const ordered_json::object_t &>()) {
     std::vector<MeasuredKernel> &measured = profile.kernels[signature];
@@ -101,7 +121,8 @@ static Profile read(const ordered_json &root) {
       MeasuredKernel &way = measured.emplace_back();
       entry.at("algorithm").get_to(way.candidate.algorithm);
       way.candidate.workspaceBytes = readCount(entry, "workspace_bytes");
-      way.candidate.reducedPrecision = entry.value("reduced_precision", 0) != 0;
+      way.candidate.reducedPrecision =
+          entry.value("reduced_precision", 0.0) != 0;
       way.candidate.nondeterministic = entry.value("nondeterministic", false);
       way.timeNs = static_cast<int64_t>(readCount(entry, "ns"));
       way.aloneNs = entry.contains("ns_alone")
@@ -127,14 +148,10 @@ Result<std::string> withRates(const std::string &text,
     Profile profile = read(root);
     if (profile.fingerprint != fingerprint) {
       return Error{"made with '" + profile.fingerprint +
-                   "', but this run is on '" + fingerprint + "'"};
+                   "', but this run is on '" + fingerprint +
+                   "'; name a profile of this machine"};
     }
-    for (auto [key, rate] : {std::pair(kToHostUnderCompute, toHost),
-                             std::pair(kToDeviceUnderCompute, toDevice)}) {
-      if (rate > 0) {
-        root["link"][key] = rate;
-      }
-    }
+    setRates(root, toHost, toDevice);
     return root.dump(1) + "\n";
   } catch (const std::exception &error) {
     return notAProfile(error);

@@ -101,7 +101,8 @@ public:
     if (!once) {
       return once.error();
     }
-    return ComputeLoad{way.aloneNs, launch};
+    // A profile that was edited may say any time.
+    return ComputeLoad{std::min(way.aloneNs, *once), launch};
   }
 
 private:
@@ -268,7 +269,9 @@ Status measureStep(const TaskList &list,
   profile.slowdown = *slowdown;
   for (const Task &task : list.tasks) {
     for (MeasuredKernel &way : profile.kernels.at(task.signature)) {
-      way.timeNs = std::llround(double(way.aloneNs) * *slowdown);
+      double factor = *slowdown > 0 ? *slowdown : 1;
+      way.timeNs = std::llround(
+          std::min(double(way.aloneNs) * factor, double(kMaxCount)));
     }
   }
   return {};

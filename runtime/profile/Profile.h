@@ -18,6 +18,9 @@
 
 namespace vdnn::rt {
 
+/// The most ns or bytes that a profile may hold; device files refuse more.
+inline constexpr uint64_t kMaxCount = 1'000'000'000'000'000;
+
 /// One way to run a kernel, and how long it takes.
 struct MeasuredKernel {
   KernelCandidate candidate;
@@ -46,8 +49,9 @@ struct Profile {
   uint64_t memoryBytes = 0;
   uint64_t overheadBytes = 0; ///< used beside the arena once all kernels ran
   MeasuredLink link;
-  /// `timeNs` by `aloneNs`, of the kernels of the plan that was measured last.
-  double slowdown = 1;
+  /// `timeNs` by `aloneNs`, of the kernels of the plan that was measured last;
+  /// 0: not known, and both are the same.
+  double slowdown = 0;
   /// By `schedule::signature`, fastest first.
   std::map<std::string, std::vector<MeasuredKernel>> kernels;
 };

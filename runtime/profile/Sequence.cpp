@@ -11,15 +11,15 @@ static constexpr uint32_t kCompute = 0;
 
 Result<double> measureSlowdown(Device &device,
                                const std::vector<const ComputeLoad *> &step) {
-  constexpr int64_t kWarmUpNs = 1'000'000'000, kMeasuredNs = 500'000'000;
+  constexpr double kWarmUpNs = 1e9, kMeasuredNs = 0.5e9;
   constexpr int64_t kAhead = 16; // launches by which the host leads at the end
-  int64_t alone = 0;
+  double alone = 0;
   for (const ComputeLoad *load : step) {
-    alone += load->launchNs;
+    alone += double(load->launchNs);
   }
   auto launches = static_cast<int64_t>(step.size());
-  if (step.empty() || alone < launches * kShortestLoadNs) {
-    return 1.0;
+  if (step.empty() || alone < double(launches * kShortestLoadNs)) {
+    return 0.0;
   }
   std::atomic<bool> nearlyDone = false;
   bool isHostAhead = false;
@@ -38,16 +38,19 @@ Result<double> measureSlowdown(Device &device,
       return status;
     });
   };
-  int64_t steps = kMeasuredNs / alone + 1;
-  Result<int64_t> time = run(kWarmUpNs / alone + 1);
+  auto stepsIn = [&](double ns) {
+    return static_cast<int64_t>(ns / alone) + 1;
+  };
+  int64_t steps = stepsIn(kMeasuredNs);
+  Result<int64_t> time = run(stepsIn(kWarmUpNs));
   time = time ? run(steps) : time;
   if (!time) {
     // What is queued calls back into `nearlyDone`.
     static_cast<void>(device.synchronize());
     return time.error();
   }
-  return isHostAhead ? std::max(1.0, double(*time) / double(alone * steps))
-                     : 1.0;
+  return isHostAhead ? std::max(1.0, double(*time) / (alone * double(steps)))
+                     : 0.0;
 }
 
 } // namespace vdnn::rt

@@ -11,11 +11,11 @@
 namespace vdnn::rt {
 
 /// How many times as long the launches of a step take one behind the other as
-/// each alone, at least 1. A GPU that draws all the power it may runs at a
-/// lower clock, which measurements of a few milliseconds do not show; and no
-/// kernel finds its operands in the caches. Runs for about one and a half
-/// seconds. 1 where launches are so short that the host does not queue them in
-/// time.
+/// each alone, at least 1; 0 where launches are so short that the host does not
+/// queue them in time. A GPU that draws all the power it may runs at a lower
+/// clock, which measurements of a few milliseconds do not show; and kernels
+/// find less in the caches than what they themselves left there. Runs for about
+/// one and a half seconds.
 Result<double> measureSlowdown(Device &device,
                                const std::vector<const ComputeLoad *> &step);
 

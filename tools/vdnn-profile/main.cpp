@@ -85,13 +85,17 @@ static void printLink(const rt::MeasuredLink &link) {
       "link: %.1f GB/s to the host, %.1f GB/s to the device, %.0f %% of "
       "it while both run\n",
       link.toHost / 1e9, link.toDevice / 1e9, link.duplexFactor * 100);
-  if (link.toHostUnderCompute > 0 && link.toDeviceUnderCompute > 0) {
-    std::printf("link beside kernels: %.1f GB/s to the host, %.1f GB/s to "
-                "the device\n",
-                link.toHostUnderCompute / 1e9, link.toDeviceUnderCompute / 1e9);
+  auto text = [](double rate) {
+    return rate > 0 ? rt::format("%.1f GB/s", rate / 1e9)
+                    : std::string("not known");
+  };
+  if (link.toHostUnderCompute > 0 || link.toDeviceUnderCompute > 0) {
+    std::printf("link beside kernels: %s to the host, %s to the device\n",
+                text(link.toHostUnderCompute).c_str(),
+                text(link.toDeviceUnderCompute).c_str());
   } else {
-    std::printf("link beside kernels: not measured, no kernel takes long "
-                "enough\n");
+    std::printf("link beside kernels: not known, every launch takes less than "
+                "10 us, or the host does not queue them in time\n");
   }
 }
 
@@ -110,9 +114,15 @@ static void printSlowest(const rt::Profile &profile) {
                 best[i].second.c_str());
   }
   std::printf("largest spread of the fastest ways: %.1f %%\n", spread * 100);
-  std::printf("one behind the other, as in a step, the plan's kernels take "
-              "%.1f %% longer than each alone\n",
-              (profile.slowdown - 1) * 100);
+  if (profile.slowdown > 0) {
+    std::printf("one behind the other, as in a step, the plan's kernels take "
+                "%.1f %% longer than each alone\n",
+                (profile.slowdown - 1) * 100);
+  } else {
+    std::printf("one behind the other, as in a step: not known, launches take "
+                "less than 10 us on average, or the host does not queue them "
+                "in time\n");
+  }
   printLink(profile.link);
   std::printf("memory beside the arena: %s\n",
               rt::formatBytes(profile.overheadBytes).c_str());

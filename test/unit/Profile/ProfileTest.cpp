@@ -184,7 +184,36 @@ TEST(Profile, TimesAreThoseOfKernelsBehindOneAnother) {
   Result<Profile> late =
       measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
   ASSERT_TRUE(late.ok()) << late.message();
-  EXPECT_EQ(late->slowdown, 1);
+  EXPECT_EQ(late->slowdown, 0) << "not known";
+  EXPECT_EQ(late->kernels[slow][0].timeNs, 3000001);
+}
+
+// A profile that somebody edited may hold any number.
+TEST(Profile, UpdateTakesAnyTimes) {
+  Log log;
+  log.nsPerChange = 300'000;
+  std::vector<std::string> kinds = {"long", "add", "sum"};
+  Result<Profile> known = measureProfile(makePlan(kinds), ClockPlugin(log), {});
+  ASSERT_TRUE(known.ok()) << known.message();
+  ProfileOptions options;
+  options.known = &*known;
+  auto update = [&](int64_t slow, int64_t others) {
+    for (auto &[signature, ways] : known->kernels) {
+      for (MeasuredKernel &way : ways) {
+        setTime(way, signature.starts_with("long") ? slow : others);
+      }
+    }
+    Result<Profile> profile =
+        measureProfile(makePlan(kinds), ClockPlugin(log), options);
+    ASSERT_TRUE(profile.ok()) << profile.message();
+    Result<Profile> read = parseProfile(toJson(*profile, "clock"));
+    EXPECT_TRUE(read.ok()) << read.message();
+  };
+  update(0, 0);
+  update(30'000, 0);
+  // The others' ways that are not launched get the same factor.
+  kinds.insert(kinds.end(), 2, "long");
+  update(30'000, static_cast<int64_t>(kMaxCount));
 }
 
 TEST(Profile, UpdateComparesWhatWaysTakeAlone) {
@@ -363,6 +392,28 @@ TEST(Profile, UpdateUnderShortKernelsKeepsTheLinkUnderCompute) {
   EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e8);
 }
 
+TEST(Profile, UpdateKeepsTheRateBesideKernelsOfOneDirection) {
+  Log log;
+  Result<Profile> first =
+      measureProfile(makePlan({"sum"}), ClockPlugin(log), {});
+  ASSERT_TRUE(first.ok()) << first.message();
+  // A plan that only reads from the host tells nothing of the other direction.
+  Result<std::string> refined =
+      withRates(toJson(*first, "clock"), "clock 1", 0, 7e9);
+  ASSERT_TRUE(refined.ok()) << refined.message();
+  Result<Profile> known = parseProfile(*refined);
+  ASSERT_TRUE(known.ok()) << known.message();
+  ProfileOptions options;
+  options.known = &*known;
+  Result<Profile> profile =
+      measureProfile(makePlan({"sum"}), ClockPlugin(log), options);
+  ASSERT_TRUE(profile.ok()) << profile.message();
+  Result<Profile> read = parseProfile(toJson(*profile, "clock"));
+  ASSERT_TRUE(read.ok()) << read.message();
+  EXPECT_EQ(read->link.toHostUnderCompute, 0);
+  EXPECT_EQ(read->link.toDeviceUnderCompute, 7e9);
+}
+
 TEST(Profile, UpdateKeepsTheSlowerRatesBesideKernels) {
   Log log;
   Result<Profile> first =
@@ -485,6 +536,27 @@ TEST(Profile, OnlyProfilesCanBeUpdated) {
                 .find("'workspace_bytes' must be a whole number from 0 to "
                       "1e15, found -1"),
             std::string::npos);
+  // vdnn-opt would refuse what the update writes.
+  auto withLink = [&](const std::string &link) {
+    return errorOf(R"({"kind": "k", "fingerprint": "f", "overhead_bytes": 1,
+                       "link": )" +
+                   link + R"(, "kernels": {}})");
+  };
+  for (const char *rate : {"0", "-1", "1e-300", "1e300"}) {
+    EXPECT_NE(
+        withLink(std::string(
+                     R"({"host_to_device_under_compute_bytes_per_second": )") +
+                 rate + "}")
+            .find("'host_to_device_under_compute_bytes_per_second' must be a "
+                  "number from 1e6 to 1e18, found "),
+        std::string::npos)
+        << rate;
+  }
+  for (const char *link :
+       {"[]", "7", "null",
+        R"({"device_to_host_under_compute_bytes_per_second": "7e9"})"}) {
+    EXPECT_NE(withLink(link).find("not a profile"), std::string::npos) << link;
+  }
   for (const char *kernels : {"[]", "3", R"({"a": []})", R"({"a": {}})",
                               R"({"a": [7]})", R"({"a": [{"ns": 1}]})",
                               R"({"a": [{"algorithm": "a", "ns": 1,
