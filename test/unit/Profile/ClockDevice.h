@@ -54,7 +54,7 @@ public:
   std::byte *hostArena() override { return nullptr; }
 
   Status prepare(uint32_t command, const schedule::KernelT &kernel,
-                 const LaunchTypes &, std::span<const schedule::InPlace>,
+                 const LaunchTypes &types, std::span<const schedule::InPlace>,
                  uint64_t bytes) override {
     bool isAtomic = kernel.algorithm.ends_with("00000");
     if (kernel.algorithm == "unsupported" || log.failsAll ||
@@ -63,6 +63,12 @@ public:
     }
     Prepared &way = ways[command];
     way = {kernel.algorithm, bytes};
+    for (const schedule::TypeT *type : types.reads) {
+      way.reads.push_back(*type);
+    }
+    for (const schedule::TypeT *type : types.writes) {
+      way.writes.push_back(*type);
+    }
     log.prepared.push_back(kernel.kind + " " + kernel.algorithm);
     return {};
   }
@@ -75,9 +81,7 @@ public:
                 const LaunchArguments &arguments) override {
     Prepared &way = ways.at(command);
     EXPECT_EQ(arguments.workspaceBytes, way.allowed);
-    for (uint64_t offset : arguments.reads) {
-      EXPECT_EQ(offset % 256, 0u);
-    }
+    checkOperands(way, arguments);
     kernelEnd = std::max(kernelEnd, arguments.workspace + way.allowed);
     EXPECT_LE(kernelEnd, log.deviceBytes);
     ++log.launches[way.algorithm];
@@ -143,6 +147,8 @@ public:
   Status synchronize() override { return {}; }
   Status upload(uint64_t offset, std::span<const std::byte> bytes) override {
     EXPECT_LE(offset + bytes.size(), log.deviceBytes);
+    contents.resize(std::max(contents.size(), offset + bytes.size()));
+    std::ranges::copy(bytes, contents.begin() + static_cast<int64_t>(offset));
     return {};
   }
   Status download(uint64_t, std::span<std::byte> bytes) override {
@@ -170,7 +176,45 @@ private:
     std::string algorithm;
     uint64_t allowed = 0;
     bool cold = true;
+    std::vector<schedule::TypeT> reads = {}, writes = {};
   };
+
+  /// No launch reads what one has written, integers are zeros, and nothing else
+  /// is.
+  void checkOperands(const Prepared &way, const LaunchArguments &arguments) {
+    ASSERT_EQ(arguments.reads.size(), way.reads.size());
+    ASSERT_EQ(arguments.writes.size(), way.writes.size());
+    uint64_t end = 0; // Of what the launch writes so far.
+    for (size_t i = 0; i < way.writes.size(); ++i) {
+      uint64_t offset = arguments.writes[i];
+      EXPECT_EQ(offset % 256, 0u);
+      EXPECT_GE(offset, end);
+      end = offset + *schedule::typeBytes(way.writes[i]);
+      firstWritten = std::min(firstWritten, offset);
+    }
+    EXPECT_EQ(arguments.workspace % 256, 0u);
+    EXPECT_GE(arguments.workspace, end);
+    for (size_t i = 0; i < way.reads.size(); ++i) {
+      uint64_t offset = arguments.reads[i],
+               bytes = *schedule::typeBytes(way.reads[i]);
+      EXPECT_EQ(offset % 256, 0u);
+      readEnd = std::max(readEnd, offset + bytes);
+      ASSERT_LE(offset + bytes, contents.size());
+      bool isFloat = way.reads[i].element == schedule::ElementType::F32;
+      auto begin = contents.begin() + static_cast<int64_t>(offset);
+      auto zeros =
+          std::count(begin, begin + static_cast<int64_t>(bytes), std::byte{0});
+      EXPECT_TRUE(isFloat ? zeros < static_cast<int64_t>(bytes) / 2
+                          : zeros == static_cast<int64_t>(bytes));
+      for (size_t j = 0; j < i; ++j) {
+        uint64_t other = arguments.reads[j];
+        EXPECT_TRUE(other + *schedule::typeBytes(way.reads[j]) <= offset ||
+                    offset + bytes <= other)
+            << "operands must not meet";
+      }
+    }
+    EXPECT_LE(readEnd, firstWritten);
+  }
 
   void copyFor(uint32_t stream, int64_t ns) {
     bool isSlowed = waits.contains({0, stream}) && waits.contains({stream, 0});
@@ -189,6 +233,9 @@ private:
   Log &log;
   std::map<uint32_t, Prepared> ways; ///< by command
   uint64_t kernelEnd = 0;            ///< in the arena, of all launched
+  uint64_t readEnd = 0;              ///< of all that launches read
+  uint64_t firstWritten = UINT64_MAX;
+  std::vector<std::byte> contents; ///< what was uploaded
   int64_t hostNs = 0;
   std::array<float, 4> written = {};
   std::optional<uint32_t> last;     ///< command launched since `measure`

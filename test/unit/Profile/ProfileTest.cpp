@@ -123,6 +123,41 @@ TEST(Profile, UpdateComparesWithWhatItKeeps) {
   EXPECT_NE(waysOfAdd(*profile).find("2000 5000 90000"), std::string::npos);
 }
 
+// ClockDevice checks where they lie.
+TEST(Profile, OperandsOfAllKernelsHaveTheirOwnBytes) {
+  using schedule::ElementType;
+  schedule::ScheduleT plan = makePlan({"long", "add", "sum", "atomic"});
+  auto addType = [&](ElementType element, int64_t size) {
+    plan.types.push_back(std::make_unique<schedule::TypeT>());
+    plan.types.back()->element = element;
+    plan.types.back()->shape = {size};
+    return static_cast<uint32_t>(plan.types.size() - 1);
+  };
+  uint32_t floats = addType(ElementType::F32, 1000),
+           labels = addType(ElementType::I64, 77),
+           mask = addType(ElementType::Bool, 3000);
+  auto command = [&](size_t launch) { return plan.commands[2 * launch].get(); };
+  // Integers before floats, integers alone, nothing, more than one to write.
+  command(0)->reads = {{0, labels}, {0, floats}, {0, mask}, {0, 0}};
+  command(1)->reads = {{0, mask}};
+  command(1)->writes = {{0, floats}, {0, mask}};
+  command(2)->reads = {};
+  command(2)->writes = {{0, labels}, {0, 0}};
+  for (bool onlyIntegers : {false, true}) {
+    Log log;
+    if (onlyIntegers) {
+      plan.commands.clear();
+      plan.commands.push_back(std::make_unique<schedule::CommandT>());
+      plan.commands[0]->kernel = 0;
+      plan.commands[0]->reads = {{0, labels}, {0, mask}};
+      plan.commands[0]->writes = {{0, 0}};
+    }
+    Result<Profile> profile = measureProfile(plan, ClockPlugin(log), {});
+    ASSERT_TRUE(profile.ok()) << profile.message();
+    EXPECT_EQ(profile->kernels.size(), onlyIntegers ? 1u : 4u);
+  }
+}
+
 TEST(Profile, MeasuresTheLink) {
   Log log;
   Result<Profile> profile =
