@@ -16,6 +16,17 @@ bool isTimed(const schedule::CommandT &command) {
          command.kind == schedule::CommandKind::Copy;
 }
 
+static uint64_t copiedBytes(const schedule::ScheduleT &schedule,
+                            const schedule::CommandT &command) {
+  return schedule.buffers[command.writes[0].buffer()]->bytes;
+}
+
+bool isLargeCopy(const schedule::ScheduleT &schedule,
+                 const schedule::CommandT &command) {
+  return command.kind == schedule::CommandKind::Copy &&
+         copiedBytes(schedule, command) >= kLargeCopy;
+}
+
 Kind kindOf(const schedule::ScheduleT &schedule,
             const schedule::CommandT &command) {
   if (command.kind != schedule::CommandKind::Copy) {
@@ -123,9 +134,8 @@ double rateOf(const schedule::ScheduleT &schedule,
       continue;
     }
     const schedule::CommandT &command = *schedule.commands[activity.command];
-    uint64_t size = schedule.buffers[command.writes[0].buffer()]->bytes;
-    if (size >= kLargeCopy) {
-      bytes += size;
+    if (isLargeCopy(schedule, command)) {
+      bytes += copiedBytes(schedule, command);
       ns += activity.endNs - activity.startNs;
     }
   }

@@ -14,6 +14,10 @@ namespace vdnn::rt {
 /// Bytes of a copy beside which the link's latency is nothing.
 inline constexpr uint64_t kLargeCopy = uint64_t{16} << 20;
 
+/// Whether a command copies at least as much.
+bool isLargeCopy(const schedule::ScheduleT &schedule,
+                 const schedule::CommandT &command);
+
 /// An activity of a step.
 struct Slice {
   uint64_t step = 0; ///< from the beginning of the trace

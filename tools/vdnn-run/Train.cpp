@@ -46,6 +46,8 @@ private:
   void noteStart();
   Status save();
   void summarizeTimes();
+  rt::Result<std::string> profileWith(double toHost, double toDevice) const;
+  Status refuseProfile() const;
   Status updateProfile() const;
   void say(uint64_t step, bool last);
   std::string line(uint64_t step) const;
@@ -92,10 +94,6 @@ Status Run::refuseWhatCannotBe() const {
                          "times, but no values"};
       }
     }
-    if (!options_.updateProfile.empty()) {
-      return rt::Error{"--update-profile needs a device that copies: a "
-                       "simulated one has the plan's own rates"};
-    }
   }
   bool gradients =
       std::any_of(schedule_.tensors.begin(), schedule_.tensors.end(),
@@ -107,6 +105,46 @@ Status Run::refuseWhatCannotBe() const {
                      "no gradients (make one with vdnn-opt --loss)"};
   }
   return checkDump(options_, schedule_);
+}
+
+/// The profile, with other rates; one of 0 leaves what it has.
+rt::Result<std::string> Run::profileWith(double toHost, double toDevice) const {
+  const std::string &path = options_.updateProfile;
+  rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
+  if (!file) {
+    return file.error();
+  }
+  std::span<const std::byte> bytes = file->bytes();
+  rt::Result<std::string> updated = rt::withRates(
+      std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()),
+      session_.executor().device().fingerprint(), toHost, toDevice);
+  return updated
+             ? updated
+             : rt::Error{"cannot update '" + path + "': " + updated.message()};
+}
+
+/// What cannot be written is told before the steps, not after hours of them.
+Status Run::refuseProfile() const {
+  if (options_.updateProfile.empty()) {
+    return {};
+  }
+  if (!session_.executor().device().computes()) {
+    return rt::Error{"--update-profile needs a device that copies: a simulated "
+                     "one has the plan's own rates"};
+  }
+  if (std::none_of(schedule_.commands.begin(), schedule_.commands.end(),
+                   [&](const auto &command) {
+                     return rt::isLargeCopy(schedule_, *command);
+                   })) {
+    return rt::Error{"--update-profile needs a plan that copies " +
+                     rt::formatBytes(rt::kLargeCopy) +
+                     " or more at once: run one that offloads"};
+  }
+  if (total_ < session_.nextStep() + 2) {
+    return rt::Error{"--update-profile needs at least 2 steps: the first one "
+                     "loads code and does not count (--steps 8)"};
+  }
+  return profileWith(0, 0).status();
 }
 
 Status Run::start() {
@@ -127,6 +165,9 @@ Status Run::start() {
     return status;
   }
   total_ = totalSteps();
+  if (Status status = refuseProfile(); !status) {
+    return status;
+  }
   session_.setTotalSteps(total_);
   rt::Result<OutputFiles> outputs =
       OutputFiles::create(session_, options_.outputs);
@@ -296,9 +337,6 @@ Status Run::finish() {
     }
   }
   summarizeTimes();
-  if (Status status = updateProfile(); !status) {
-    return status;
-  }
   if (accuracy_) {
     report_.right = accuracy_->right();
     report_.labelled = accuracy_->total();
@@ -307,7 +345,7 @@ Status Run::finish() {
       (options_.json ? toJson(schedule_, report_) : toText(schedule_, report_))
           .c_str(),
       stdout);
-  return {};
+  return updateProfile();
 }
 
 /// Measured times where there is a trace, else the plan's own.
@@ -328,24 +366,24 @@ Status Run::updateProfile() const {
   if (path.empty()) {
     return {};
   }
-  if (report_.trace.toHostRate == 0 && report_.trace.toDeviceRate == 0) {
-    return rt::Error{"'" + path + "' stays as it is: no step of this run " +
-                     "that counts has a copy of " +
-                     rt::formatBytes(rt::kLargeCopy) +
-                     " or more; run a plan that offloads, for a few steps"};
+  auto leave = [&](const std::string &why) {
+    return rt::Error{"'" + path + "' stays as it is: " + why};
+  };
+  if (const std::string &note = session_.trace()->note(); !note.empty()) {
+    return leave("the GPU's own times are not known: " + note);
   }
-  rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
-  if (!file) {
-    return file.status();
+  if (report_.stepNs.size() < 2) {
+    return leave("the run ended before its second step, and the first one "
+                 "does not count");
   }
-  std::span<const std::byte> bytes = file->bytes();
-  rt::Result<std::string> updated = rt::withRates(
-      std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()),
-      session_.executor().device().fingerprint(), report_.trace.toHostRate,
-      report_.trace.toDeviceRate);
-  return updated
-             ? rt::writeFile(path, *updated)
-             : rt::Error{"cannot update '" + path + "': " + updated.message()};
+  const rt::TraceSummary &trace = report_.trace;
+  if (trace.toHostRate == 0 && trace.toDeviceRate == 0) {
+    return leave("the trace does not tell which copies are the plan's large "
+                 "ones; run again with --steps 3");
+  }
+  rt::Result<std::string> updated =
+      profileWith(trace.toHostRate, trace.toDeviceRate);
+  return updated ? rt::writeFile(path, *updated) : updated.status();
 }
 
 } // namespace

@@ -213,6 +213,8 @@ static void addExclusions(CLI::App &app) {
     exclude(mode, training);
   }
   exclude("--check", debugging);
+  // Their own work is not a step's.
+  exclude("--update-profile", {"--poison", "--jitter", "--verify-copies"});
   exclude("--check", {"--weights", "--seed"});
 }
 
