@@ -14,8 +14,8 @@ namespace vdnn::rt {
 /// each alone, at least 1; 0 where launches are so short that the host does not
 /// queue them in time. A GPU that draws all the power it may runs at a lower
 /// clock, which measurements of a few milliseconds do not show; and kernels
-/// find less in the caches than what they themselves left there. Runs for about
-/// one and a half seconds.
+/// drive each other's operands out of the caches. Runs for about one and a half
+/// seconds.
 Result<double> measureSlowdown(Device &device,
                                const std::vector<const ComputeLoad *> &step);
 

@@ -24,6 +24,7 @@ struct Log {
   std::vector<std::string> prepared;
   std::map<std::string, int> launches; ///< by algorithm
   bool failsAll = false;
+  int64_t launchesLeft = INT64_MAX;    ///< before one fails
   std::string build = "a";             ///< of the plugin
   uint64_t usedBytes = 12345;          ///< beside the arena
   int64_t hostNsPerLaunch = 0;         ///< what the host takes to queue one
@@ -40,6 +41,10 @@ struct Log {
 class ClockDevice final : public Device {
 public:
   explicit ClockDevice(Log &log) : log(log) {}
+  ~ClockDevice() override {
+    EXPECT_TRUE(callbacks.empty()) << "they may be called when nobody expects "
+                                      "them any more";
+  }
 
   std::string kind() const override { return "clock"; }
   std::string fingerprint() const override { return "clock 1"; }
@@ -79,6 +84,9 @@ public:
 
   Status launch(uint32_t stream, uint32_t command,
                 const LaunchArguments &arguments) override {
+    if (log.launchesLeft-- <= 0) {
+      return Error{"the device is broken"};
+    }
     Prepared &way = ways.at(command);
     EXPECT_EQ(arguments.workspaceBytes, way.allowed);
     checkOperands(way, arguments);
@@ -123,11 +131,12 @@ public:
     copying.clear();
     waits.clear();
     hostNs = 0;
-    Status status = submit();
+    if (Status status = submit(); !status) {
+      return status.error(); // What is queued goes on.
+    }
     callBack(INT64_MAX);
     // The end is queued by the host too.
-    return status ? Result<int64_t>(std::max(hostNs, ends[stream]))
-                  : status.error();
+    return std::max(hostNs, ends[stream]);
   }
 
   DeviceMemory memory() const override {
@@ -144,7 +153,10 @@ public:
     waits.insert({stream, source});
     return {};
   }
-  Status synchronize() override { return {}; }
+  Status synchronize() override {
+    callBack(INT64_MAX);
+    return {};
+  }
   Status upload(uint64_t offset, std::span<const std::byte> bytes) override {
     EXPECT_LE(offset + bytes.size(), log.deviceBytes);
     contents.resize(std::max(contents.size(), offset + bytes.size()));

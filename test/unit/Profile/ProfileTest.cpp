@@ -605,6 +605,21 @@ TEST(Profile, OnlyProfilesCanBeUpdated) {
   }
 }
 
+TEST(Profile, WaitsForCallbacksWhereTheDeviceFails) {
+  int64_t launches = 0;
+  std::set<std::string> messages;
+  for (bool ok = false; !ok; ++launches) {
+    Log log;
+    log.launchesLeft = launches;
+    Result<Profile> profile =
+        measureProfile(makePlan({"long"}), ClockPlugin(log), {});
+    ok = profile.ok() && log.launchesLeft > 0;
+    messages.insert(profile.ok() ? "" : profile.message());
+  }
+  EXPECT_GT(launches, 500);
+  EXPECT_TRUE(messages.contains("the device is broken"));
+}
+
 TEST(Profile, SaysWhatCannotRun) {
   Log log;
   Result<Profile> unknown =
