@@ -18,8 +18,14 @@ static Error systemError(const std::string &what, const std::string &path) {
 
 Result<AtomicFile> AtomicFile::create(const std::string &path) {
   AtomicFile file;
-  file.path_ = path;
-  file.temporary_ = path + ".XXXXXX";
+  // A link keeps leading to the file, wherever that is.
+  std::error_code error;
+  std::filesystem::path target = path;
+  if (std::filesystem::is_symlink(target, error)) {
+    target = std::filesystem::canonical(path, error);
+  }
+  file.path_ = error ? path : target.string();
+  file.temporary_ = file.path_ + ".XXXXXX";
   file.descriptor_ = ::mkstemp(file.temporary_.data());
   if (file.descriptor_ < 0) {
     file.temporary_.clear();

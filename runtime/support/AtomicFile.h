@@ -12,9 +12,10 @@
 
 namespace vdnn::rt {
 
-/// Writes to a temporary file beside `path`; `commit` makes it durable and
-/// renames it. A process that dies before leaves the old file as it was; an
-/// AtomicFile that is destroyed without `commit` removes its temporary.
+/// Writes to a temporary file beside `path`, or beside the file that a link of
+/// that name leads to; `commit` makes it durable and renames it. A process that
+/// dies before leaves the old file as it was; an AtomicFile that is destroyed
+/// without `commit` removes its temporary.
 class AtomicFile {
 public:
   static Result<AtomicFile> create(const std::string &path);

@@ -144,6 +144,19 @@ Status Run::refuseProfile() const {
     return rt::Error{"--update-profile needs at least 2 steps: the first one "
                      "loads code and does not count (--steps 8)"};
   }
+  const std::pair<const char *, const std::string &> written[] = {
+      {"--trace", options_.trace},
+      {"--save", options_.save},
+      {"--dump-gradients", options_.dumpGradients},
+      {"--dump-tensors", options_.dumpTensors}};
+  for (const auto &[option, path] : written) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path, options_.updateProfile, ignored)) {
+      return rt::Error{std::string(option) + " '" + path +
+                       "' would overwrite the profile to update; choose "
+                       "another name"};
+    }
+  }
   return profileWith(0, 0).status();
 }
 

@@ -53,6 +53,20 @@ TEST_F(AtomicFileTest, ReplacesTheFileAtCommit) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(AtomicFileTest, ReplacesWhatALinkLeadsTo) {
+  fs::create_directory(folder + "/elsewhere");
+  std::string real = folder + "/elsewhere/real";
+  ASSERT_TRUE(writeFile(real, "old").ok());
+  fs::create_symlink("elsewhere/real", path);
+  ASSERT_TRUE(writeFile(path, "new").ok());
+  EXPECT_TRUE(fs::is_symlink(path));
+  EXPECT_EQ(content(), "new");
+  // A link to nothing is no place to write to.
+  fs::remove(real);
+  ASSERT_TRUE(writeFile(path, "new").ok());
+  EXPECT_FALSE(fs::is_symlink(path));
+}
+
 TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
   ASSERT_TRUE(writeFile(path, "old").ok());
   {
