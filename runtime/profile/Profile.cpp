@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <random>
 
@@ -220,46 +221,59 @@ Status measureKernels(const std::vector<Task> &tasks, Measurement &measurement,
   return {};
 }
 
-/// The way that the plan takes where it is one of those, else the fastest.
-const MeasuredKernel &wayOf(const Task &task, const Profile &profile) {
-  const std::vector<MeasuredKernel> &ways = profile.kernels.at(task.signature);
+/// The way that the plan takes where it was measured, else the fastest.
+const MeasuredKernel &wayOf(const TaskLaunch &launch, const TaskList &list,
+                            const Profile &profile) {
+  const std::vector<MeasuredKernel> &ways =
+      profile.kernels.at(list.tasks[launch.task].signature);
   for (const MeasuredKernel &way : ways) {
-    if (way.candidate.algorithm == task.kernel->algorithm) {
+    if (way.candidate.algorithm == launch.kernel->algorithm) {
       return way;
     }
   }
   return ways.front();
 }
 
-/// One for each task, or nothing for those whose way, of an earlier profile,
-/// the device now refuses. None where all are too short to be measured beside
-/// others.
-std::vector<std::optional<ComputeLoad>> listLoads(const TaskList &list,
-                                                  Measurement &measurement,
-                                                  const Profile &profile) {
-  std::vector<std::optional<ComputeLoad>> loads;
-  if (std::ranges::all_of(list.tasks, [&](const Task &task) {
-        return wayOf(task, profile).aloneNs < kShortestLoadNs;
+/// What the launches of the plan consist of.
+struct Loads {
+  /// By way; nothing for those, of an earlier profile, that the device now
+  /// refuses.
+  std::vector<std::optional<ComputeLoad>> ways;
+  std::vector<size_t> launches; ///< in the plan's order: their ways
+};
+
+/// None where all are too short to be measured beside others.
+Loads listLoads(const TaskList &list, Measurement &measurement,
+                const Profile &profile) {
+  Loads loads;
+  if (std::ranges::all_of(list.launches, [&](const TaskLaunch &launch) {
+        return wayOf(launch, list, profile).aloneNs < kShortestLoadNs;
       })) {
-    loads.resize(list.tasks.size());
     return loads;
   }
-  for (const Task &task : list.tasks) {
-    auto command = static_cast<uint32_t>(loads.size());
-    auto load = measurement.load(task, wayOf(task, profile), command);
-    loads.push_back(load ? std::optional(std::move(*load)) : std::nullopt);
+  std::map<const MeasuredKernel *, size_t> known;
+  for (const TaskLaunch &launch : list.launches) {
+    const MeasuredKernel &way = wayOf(launch, list, profile);
+    size_t index = loads.ways.size();
+    auto [entry, isNew] = known.try_emplace(&way, index);
+    loads.launches.push_back(entry->second);
+    if (isNew) {
+      auto load = measurement.load(list.tasks[launch.task], way,
+                                   static_cast<uint32_t>(index));
+      loads.ways.push_back(load ? std::optional(std::move(*load))
+                                : std::nullopt);
+    }
   }
   return loads;
 }
 
 /// Sets the times that kernels take in a step.
-Status measureStep(const TaskList &list,
-                   const std::vector<std::optional<ComputeLoad>> &loads,
-                   Device &device, Profile &profile) {
+Status measureStep(const TaskList &list, const Loads &loads, Device &device,
+                   Profile &profile) {
   std::vector<const ComputeLoad *> step;
-  for (size_t task : list.launches) {
-    if (loads[task]) {
-      step.push_back(&*loads[task]);
+  for (size_t way : loads.launches) {
+    if (loads.ways[way]) {
+      step.push_back(&*loads.ways[way]);
     }
   }
   Result<double> slowdown = measureSlowdown(device, step);
@@ -278,11 +292,11 @@ Status measureStep(const TaskList &list,
 }
 
 /// Under what takes longest: it is most like what copies of a plan run beside.
-Status measureUnderCompute(const std::vector<std::optional<ComputeLoad>> &loads,
-                           LinkMeasurement &link, MeasuredLink &rates) {
+Status measureUnderCompute(const Loads &loads, LinkMeasurement &link,
+                           MeasuredLink &rates) {
   constexpr size_t kMostLoads = 24;
   std::vector<ComputeLoad> slowest;
-  for (const std::optional<ComputeLoad> &load : loads) {
+  for (const std::optional<ComputeLoad> &load : loads.ways) {
     if (load && load->launchNs >= kShortestLoadNs) {
       slowest.push_back(*load);
     }
@@ -368,7 +382,7 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   if (!status) {
     return status.error();
   }
-  auto loads = listLoads(*list, measurement, profile);
+  Loads loads = listLoads(*list, measurement, profile);
   status = measureStep(*list, loads, **device, profile);
   status = status ? measureUnderCompute(loads, linkMeasurement, profile.link)
                   : status;

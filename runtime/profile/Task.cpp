@@ -174,7 +174,7 @@ Result<TaskList> listTasks(const schedule::ScheduleT &plan, KernelQuery &query,
     }
     task.signature = schedule::signature(*task.kernel, task.reads, task.writes);
     auto [entry, isNew] = known.try_emplace(task.signature, list.tasks.size());
-    list.launches.push_back(entry->second);
+    list.launches.push_back({entry->second, task.kernel});
     if (!isNew) {
       continue;
     }

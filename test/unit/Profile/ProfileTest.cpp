@@ -277,11 +277,16 @@ TEST(Profile, UpdateComparesWhatWaysTakeAlone) {
 
 TEST(Profile, MeasuresThePlansOwnWaysBehindOneAnother) {
   Log log;
-  schedule::ScheduleT plan = makePlan({"long", "add"});
+  schedule::ScheduleT plan = makePlan({"long", "add", "add", "add"});
   plan.kernels[1]->algorithm = "90000";
+  plan.kernels[2]->algorithm = "5000";
+  plan.kernels[3]->algorithm = "90000";
   Result<Profile> profile = measureProfile(plan, ClockPlugin(log), {});
   ASSERT_TRUE(profile.ok()) << profile.message();
-  EXPECT_EQ(log.prepared.back(), "add 90000");
+  ASSERT_GE(log.prepared.size(), 3u);
+  EXPECT_EQ(std::vector(log.prepared.end() - 3, log.prepared.end()),
+            (std::vector<std::string>{"long 3000001", "add 90000", "add 5000"}))
+      << "each way once";
 }
 
 TEST(Profile, LeavesOutTheLinkUnderShortKernels) {
