@@ -104,19 +104,31 @@ static double readRate(const ordered_json &object, const char *key) {
 }
 
 /// Throws as `readCount` does.
+static const ordered_json &readObject(const ordered_json &root,
+                                      const char *key) {
+  if (!root.at(key).is_object()) {
+    throw std::out_of_range(std::string("'") + key + "' must be an object");
+  }
+  return root.at(key);
+}
+
+/// Throws as `readCount` does.
 static Profile read(const ordered_json &root) {
   Profile profile;
   root.at("kind").get_to(profile.kind);
   root.at("fingerprint").get_to(profile.fingerprint);
   profile.build = root.value("build", "");
   profile.overheadBytes = readCount(root, "overhead_bytes");
-  const ordered_json &link = root.at("link");
+  const ordered_json &link = readObject(root, "link");
   profile.link.toHostUnderCompute = readRate(link, kToHostUnderCompute);
   profile.link.toDeviceUnderCompute = readRate(link, kToDeviceUnderCompute);
   for (const auto &[signature, ways] :
-       root.at("kernels").get_ref<const ordered_json::object_t &>()) {
+       readObject(root, "kernels").get_ref<const ordered_json::object_t &>()) {
+    if (!ways.is_array() || ways.empty()) {
+      throw std::out_of_range("'kernels' has '" + signature +
+                              "' without a list of measurements");
+    }
     std::vector<MeasuredKernel> &measured = profile.kernels[signature];
-    ways.at(0); // The fastest.
     for (const ordered_json &entry : ways) {
       MeasuredKernel &way = measured.emplace_back();
       entry.at("algorithm").get_to(way.candidate.algorithm);
