@@ -22,6 +22,11 @@ namespace {
 constexpr int64_t kWorkNs = 2'000'000;
 constexpr uint32_t kCompute = 0;
 
+void setSlowdown(MeasuredKernel &way, double slowdown) {
+  way.timeNs =
+      std::llround(std::min(double(way.aloneNs) * slowdown, double(kMaxCount)));
+}
+
 class Measurement {
 public:
   Measurement(Device &device, const ProfileOptions &options)
@@ -70,13 +75,18 @@ public:
       return {};
     }
     Sample right = samples[findLeader(samples)];
+    double slowdown = 1;
     if (!ways.empty()) {
+      // All ways of a kernel are slowed down alike.
+      slowdown = double(ways.front().timeNs) /
+                 double(std::max<int64_t>(ways.front().aloneNs, 1));
       // What an earlier profile holds has been compared already.
       auto known = compute(task, ways.front().candidate);
       right = known ? std::move(*known) : right;
     }
     for (size_t i = 0; i < measured.size(); ++i) {
       if (agree(right, samples[i])) {
+        setSlowdown(measured[i], slowdown);
         ways.push_back(std::move(measured[i]));
       } else {
         refuse(task, measured[i].candidate,
@@ -281,11 +291,12 @@ Status measureStep(const TaskList &list, const Loads &loads, Device &device,
     return slowdown.status();
   }
   profile.slowdown = *slowdown;
+  if (*slowdown == 0) {
+    return {}; // An earlier profile may know.
+  }
   for (const Task &task : list.tasks) {
     for (MeasuredKernel &way : profile.kernels.at(task.signature)) {
-      double factor = *slowdown > 0 ? *slowdown : 1;
-      way.timeNs = std::llround(
-          std::min(double(way.aloneNs) * factor, double(kMaxCount)));
+      setSlowdown(way, *slowdown);
     }
   }
   return {};

@@ -55,6 +55,18 @@ static Result<Regions> measureRegions(Task &task) {
   return status ? Result<Regions>(regions) : status.error();
 }
 
+/// What may run of what is known of a kernel: the fastest way, and those of the
+/// plan.
+static bool mayRun(const TaskList &list, size_t task,
+                   const std::vector<MeasuredKernel> &known,
+                   const MeasuredKernel &way) {
+  return &way == &known.front() ||
+         std::ranges::any_of(list.launches, [&](const TaskLaunch &launch) {
+           return launch.task == task &&
+                  launch.kernel->algorithm == way.candidate.algorithm;
+         });
+}
+
 /// Puts the regions one behind the other, each as large as any task needs.
 static Status place(TaskList &list, const Profile &profile) {
   Regions most;
@@ -72,7 +84,8 @@ static Status place(TaskList &list, const Profile &profile) {
   uint64_t writes = most.floats + most.integers,
            workspace = writes + most.writes;
   list.bytes = workspace;
-  for (Task &task : list.tasks) {
+  for (size_t index = 0; index < list.tasks.size(); ++index) {
+    Task &task = list.tasks[index];
     for (size_t i = 0; i < task.reads.size(); ++i) {
       task.readOffsets[i] += isFloat(*task.reads[i]) ? 0 : most.floats;
     }
@@ -87,7 +100,11 @@ static Status place(TaskList &list, const Profile &profile) {
     std::ranges::for_each(task.candidates, hold);
     if (auto known = profile.kernels.find(task.signature);
         known != profile.kernels.end()) {
-      std::ranges::for_each(known->second, hold, &MeasuredKernel::candidate);
+      for (const MeasuredKernel &way : known->second) {
+        if (mayRun(list, index, known->second, way)) {
+          hold(way.candidate);
+        }
+      }
     }
   }
   return {};
@@ -129,8 +146,6 @@ static Status listCandidates(Task &task, KernelQuery &query,
       way.candidate.reducedPrecision = candidate.reducedPrecision;
       way.candidate.nondeterministic = candidate.nondeterministic;
       way.build = profile.build;
-      // Beside times in a step, new ones of a kernel alone would seem short.
-      way.timeNs = way.aloneNs;
       kept.push_back(std::move(way));
     } else if (candidate.workspaceBytes <= options.maxWorkspaceBytes &&
                (isKnown || !candidate.nondeterministic ||

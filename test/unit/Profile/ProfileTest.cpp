@@ -213,14 +213,22 @@ TEST(Profile, TimesAreThoseOfKernelsBehindOneAnother) {
   EXPECT_EQ(second->kernels[add][0].timeNs, first->kernels[add][0].timeNs)
       << "not of this plan";
 
-  // A host that is late would be measured, not the device.
+  // A host that is late would be measured, not the device: what is known stays,
+  // and new ways are as much slower.
+  known->kernels[add].resize(1);
   log.nsPerChange = 300'000;
   log.hostNsPerLaunch = 30'000'000;
   Result<Profile> late =
       measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
   ASSERT_TRUE(late.ok()) << late.message();
   EXPECT_EQ(late->slowdown, 0) << "not known";
-  EXPECT_EQ(late->kernels[slow][0].timeNs, 3000001);
+  EXPECT_EQ(late->kernels[slow][0].timeNs, first->kernels[slow][0].timeNs);
+  EXPECT_EQ(late->kernels[add][0].timeNs, first->kernels[add][0].timeNs);
+  ASSERT_EQ(late->kernels[add].size(), 4u);
+  for (const MeasuredKernel &way : late->kernels[add]) {
+    EXPECT_NEAR(double(way.timeNs), double(way.aloneNs) * first->slowdown,
+                double(way.aloneNs) * 1e-3);
+  }
 }
 
 TEST(Profile, MeasuresThePlansOwnWaysBehindOneAnother) {

@@ -56,6 +56,25 @@ TEST(Profile, UpdateComparesWhatWaysTakeAlone) {
   EXPECT_EQ(times, (std::vector<int64_t>{2000, 5000, 90000}));
 }
 
+/// The arena holds what may run, not whatever an earlier profile has seen.
+TEST(Profile, UpdateHasRoomForWhatRuns) {
+  Log log;
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  schedule::ScheduleT plan = makePlan({"add"});
+  Result<Profile> known = measureProfile(plan, ClockPlugin(log), options);
+  ASSERT_TRUE(known.ok()) << known.message();
+  std::vector<MeasuredKernel> &ways = known->kernels["add: F32[4] -> F32[4]"];
+  ASSERT_EQ(ways[2].candidate.algorithm, "90000");
+  ways[2].candidate.workspaceBytes = 3 * kGiB;
+  options.known = &*known;
+  ASSERT_TRUE(measureProfile(plan, ClockPlugin(log), options).ok());
+  EXPECT_LT(log.deviceBytes, kGiB);
+  plan.kernels[0]->algorithm = "90000";
+  ASSERT_TRUE(measureProfile(plan, ClockPlugin(log), options).ok());
+  EXPECT_GT(log.deviceBytes, 3 * kGiB);
+}
+
 TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
   Log log;
   ProfileOptions options;
