@@ -186,8 +186,10 @@ TEST(Profile, TimesAreThoseOfKernelsBehindOneAnother) {
   const std::string slow = "long: F32[4] -> F32[4]";
   Log log;
   log.nsPerChange = 300'000;
-  Result<Profile> first =
-      measureProfile(makePlan({"long", "add", "long"}), ClockPlugin(log), {});
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  Result<Profile> first = measureProfile(makePlan({"long", "add", "long"}),
+                                         ClockPlugin(log), options);
   ASSERT_TRUE(first.ok()) << first.message();
   EXPECT_NEAR(first->slowdown, 1 + 2 * 0.3 / 6.002, 1e-3);
   for (const auto &[signature, ways] : first->kernels) {
@@ -202,7 +204,6 @@ TEST(Profile, TimesAreThoseOfKernelsBehindOneAnother) {
   ASSERT_TRUE(known.ok()) << known.message();
   EXPECT_EQ(known->kernels[slow][0].timeNs, first->kernels[slow][0].timeNs);
   EXPECT_EQ(known->kernels[slow][0].aloneNs, 3000001);
-  ProfileOptions options;
   options.known = &*known;
   log.nsPerChange = 0;
   Result<Profile> second =
@@ -224,7 +225,7 @@ TEST(Profile, TimesAreThoseOfKernelsBehindOneAnother) {
   EXPECT_EQ(late->slowdown, 0) << "not known";
   EXPECT_EQ(late->kernels[slow][0].timeNs, first->kernels[slow][0].timeNs);
   EXPECT_EQ(late->kernels[add][0].timeNs, first->kernels[add][0].timeNs);
-  ASSERT_EQ(late->kernels[add].size(), 4u);
+  ASSERT_EQ(late->kernels[add].size(), 3u);
   for (const MeasuredKernel &way : late->kernels[add]) {
     EXPECT_NEAR(double(way.timeNs), double(way.aloneNs) * first->slowdown,
                 double(way.aloneNs) * 1e-3);
