@@ -127,20 +127,28 @@ double rateOf(const schedule::ScheduleT &schedule,
               std::span<const Slice> slices, const std::set<uint64_t> &steps,
               Kind direction) {
   uint64_t bytes = 0;
-  int64_t ns = 0;
+  std::vector<Interval> copies, others;
   for (const auto &[step, activity] : slices) {
-    if (steps.count(step) == 0 || activity.kind != direction ||
-        activity.command == Activity::kNoCommand) {
+    if (steps.count(step) == 0 || activity.kind == Kind::Work) {
       continue;
     }
-    const schedule::CommandT &command = *schedule.commands[activity.command];
-    if (isLargeCopy(schedule, command)) {
-      bytes += copiedBytes(schedule, command);
-      ns += activity.endNs - activity.startNs;
+    Interval interval{activity.startNs, activity.endNs};
+    if (activity.kind != direction) {
+      others.push_back(interval);
+    } else if (activity.command != Activity::kNoCommand) {
+      const schedule::CommandT &command = *schedule.commands[activity.command];
+      if (isLargeCopy(schedule, command)) {
+        bytes += copiedBytes(schedule, command);
+        copies.push_back(interval);
+      }
     }
   }
-  return ns > 0 ? static_cast<double>(bytes) * 1e9 / static_cast<double>(ns)
-                : 0;
+  // While both directions run, each gets a share of its rate.
+  CopyTime time = overlap(std::move(copies), std::move(others));
+  double share = schedule.link ? schedule.link->duplex_factor : 1;
+  share = share > 0 && share <= 1 ? share : 1;
+  double ns = double(time.exposedNs()) + share * double(time.hiddenNs);
+  return ns > 0 ? static_cast<double>(bytes) * 1e9 / ns : 0;
 }
 
 /// The row that an activity belongs to.

@@ -42,8 +42,9 @@ struct TraceSummary {
   bool replayed = false; ///< captured steps
   CopyTime toHost;
   CopyTime toDevice;
-  /// Bytes per second of the copies of at least `kLargeCopy`; 0: there are
-  /// none.
+  /// Bytes per second of the copies of at least `kLargeCopy`, as they would be
+  /// if the other direction were idle (by the plan's duplex factor); 0: there
+  /// are none.
   double toHostRate = 0;
   double toDeviceRate = 0;
   std::vector<Cost> costs; ///< the largest first

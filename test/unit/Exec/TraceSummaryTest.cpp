@@ -118,6 +118,22 @@ TEST_F(TraceSummaryTest, RatesAreThoseOfLargeCopies) {
   double rate = double(kLargeCopy) / 10e-9;
   EXPECT_DOUBLE_EQ(large.toHostRate, rate);
   EXPECT_DOUBLE_EQ(large.toDeviceRate, rate);
+  // While both directions run, each is slower than alone.
+  plan.link = std::make_unique<schedule::LinkT>();
+  plan.link->duplex_factor = 0.5;
+  for (Slice &slice : slices) {
+    Activity &activity = slice.activity;
+    if (activity.kind == Kind::CopyToHost) {
+      activity.startNs = 0;
+      activity.endNs = 20;
+    } else if (activity.kind == Kind::CopyToDevice) {
+      activity.startNs = 10;
+      activity.endNs = 40;
+    }
+  }
+  TraceSummary both = summarize(plan, slices);
+  EXPECT_DOUBLE_EQ(both.toHostRate, double(kLargeCopy) / 15e-9);
+  EXPECT_DOUBLE_EQ(both.toDeviceRate, double(kLargeCopy) / 25e-9);
   // What is not known to be a plan's copy has no size.
   for (Slice &slice : slices) {
     slice.activity.command = Activity::kNoCommand;
