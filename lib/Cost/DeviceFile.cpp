@@ -95,6 +95,16 @@ public:
     return value ? *value : empty;
   }
 
+  /// A list of objects, empty where the key is absent.
+  const json &listAt(const char *key) {
+    static const json empty = json::array();
+    const json *value = find(key, true);
+    if (value && !value->is_array()) {
+      fail(llvm::Twine("'") + name(key) + "' must be a list");
+    }
+    return value && value->is_array() ? *value : empty;
+  }
+
   /// Whether the optional key is there.
   bool has(const char *key) { return find(key, true) != nullptr; }
 
@@ -294,6 +304,14 @@ Result<DeviceFile> vdnn::parseDeviceFile(const std::string &text) {
   file.link.duplexFactor = link.number("duplex_factor", kMinShare, 1, 1);
   file.link.latencyNs =
       static_cast<int64_t>(link.number("latency_ns", 0, kMaxNs));
+  // For people: planning takes latency and rates.
+  for (const json &copy : link.listAt("copies")) {
+    Reader entry(copy, "link.copies", status);
+    entry.number("bytes", 0, kMaxBytes);
+    entry.number("to_host_ns", 0, kMaxTimeNs);
+    entry.number("to_device_ns", 0, kMaxTimeNs);
+    entry.finish();
+  }
   link.finish();
 
   if (file.device.kind == "cuda") {

@@ -56,6 +56,11 @@ std::string toJson(const Profile &profile, const std::string &name) {
                   {"latency_ns", profile.link.latencyNs}};
   setRates(root, profile.link.toHostUnderCompute,
            profile.link.toDeviceUnderCompute);
+  for (const MeasuredCopy &copy : profile.link.copies) {
+    root["link"]["copies"].push_back({{"bytes", copy.bytes},
+                                      {"to_host_ns", copy.toHostNs},
+                                      {"to_device_ns", copy.toDeviceNs}});
+  }
   root["properties"] = ordered_json::parse(profile.properties);
   ordered_json &kernels = root["kernels"];
   kernels = ordered_json::object();

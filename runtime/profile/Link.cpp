@@ -15,13 +15,25 @@ static double rate(uint64_t bytes, int64_t ns, int64_t latencyNs) {
   return double(bytes) / (double(std::max<int64_t>(ns - latencyNs, 1)) * 1e-9);
 }
 
-Status LinkMeasurement::copy(uint32_t stream) {
+double MeasuredLink::largestError() const {
+  double largest = 0;
+  for (const MeasuredCopy &copy : copies) {
+    for (auto [ns, rate] : {std::pair(copy.toHostNs, toHost),
+                            std::pair(copy.toDeviceNs, toDevice)}) {
+      double predicted = double(latencyNs) + double(copy.bytes) / rate * 1e9;
+      largest = std::max(largest, std::fabs(predicted / double(ns) - 1));
+    }
+  }
+  return largest;
+}
+
+Status LinkMeasurement::copy(uint32_t stream, uint64_t bytes) {
   constexpr uint64_t kPlaces = kLinkHostBytes / kLinkBytes;
   uint64_t place = turn++ % kPlaces * kHalf;
   return stream == kToHost
-             ? device.copyToHost(stream, place, offset, kHalf)
+             ? device.copyToHost(stream, place, offset, bytes)
              : device.copyToDevice(stream, offset + kHalf,
-                                   kLinkHostBytes / 2 + place, kHalf);
+                                   kLinkHostBytes / 2 + place, bytes);
 }
 
 Result<int64_t>
@@ -39,30 +51,37 @@ LinkMeasurement::fastest(uint32_t stream,
 }
 
 Result<MeasuredLink> LinkMeasurement::alone() {
-  Result<int64_t> small = fastest(
-      kToHost, [&] { return device.copyToHost(kToHost, 0, offset, 4096); });
-  Result<int64_t> out = fastest(kToHost, [&] { return copy(kToHost); });
-  Result<int64_t> in = fastest(kToDevice, [&] { return copy(kToDevice); });
+  MeasuredLink link;
+  for (uint64_t bytes : {uint64_t{4} << 10, uint64_t{64} << 10,
+                         uint64_t{1} << 20, uint64_t{16} << 20, kHalf}) {
+    Result<int64_t> out =
+        fastest(kToHost, [&] { return copy(kToHost, bytes); });
+    Result<int64_t> in =
+        out ? fastest(kToDevice, [&] { return copy(kToDevice, bytes); }) : out;
+    if (!in) {
+      return in.error();
+    }
+    link.copies.push_back({bytes, *out, *in});
+  }
   // The copy in begins once some are queued the other way, and ends before
   // they do.
   Result<int64_t> both = fastest(kToDevice, [&]() -> Status {
     for (int i = 0; i < 3; ++i) {
-      if (Status status = copy(kToHost); !status) {
+      if (Status status = copy(kToHost, kHalf); !status) {
         return status;
       }
     }
-    return copy(kToDevice);
+    return copy(kToDevice, kHalf);
   });
-  for (const Result<int64_t> *result : {&small, &out, &in, &both}) {
-    if (!*result) {
-      return result->error();
-    }
+  if (!both) {
+    return both.error();
   }
-  MeasuredLink link;
-  link.latencyNs = *small;
-  link.toHost = rate(kHalf, *out, *small);
-  link.toDevice = rate(kHalf, *in, *small);
-  link.duplexFactor = std::clamp(double(*in) / double(*both), 0.001, 1.0);
+  const MeasuredCopy &small = link.copies.front(), &large = link.copies.back();
+  link.latencyNs = small.toHostNs;
+  link.toHost = rate(kHalf, large.toHostNs, link.latencyNs);
+  link.toDevice = rate(kHalf, large.toDeviceNs, link.latencyNs);
+  link.duplexFactor =
+      std::clamp(double(large.toDeviceNs) / double(*both), 0.001, 1.0);
   return link;
 }
 
@@ -79,7 +98,7 @@ Status LinkMeasurement::queueRound(uint32_t stream, const ComputeLoad &load,
     status = load.launch();
   }
   for (int64_t i = 0; status && i < copies; ++i) {
-    status = copy(stream);
+    status = copy(stream, kHalf);
   }
   // Both streams wait for the other's part of the round.
   status = status ? device.record(kCompute, 0) : status;

@@ -36,8 +36,8 @@ public:
                       MeasuredLink &link);
 
 private:
-  /// A copy of half of the bytes.
-  Status copy(uint32_t stream);
+  /// Of at most half of kLinkBytes.
+  Status copy(uint32_t stream, uint64_t bytes);
   /// The fastest of some runs: others may use the link too.
   Result<int64_t> fastest(uint32_t stream,
                           const std::function<Status()> &submit);

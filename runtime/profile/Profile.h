@@ -31,11 +31,22 @@ struct MeasuredKernel {
   std::string build = {};
 };
 
+/// How long one copy of each direction took, alone.
+struct MeasuredCopy {
+  uint64_t bytes = 0;
+  int64_t toHostNs = 0, toDeviceNs = 0;
+};
+
 /// Bytes per second of each direction alone; what share of it is left while
 /// both run; ns that a copy takes to start.
 struct MeasuredLink {
   double toHost = 0, toDevice = 0, duplexFactor = 1;
   int64_t latencyNs = 0;
+  std::vector<MeasuredCopy> copies; ///< the smallest first
+
+  /// How far the two that a plan is made with, latency and rate, are from any
+  /// of the copies, as a share.
+  double largestError() const;
   /// Of each direction beside kernels that it waits for and that wait for it;
   /// 0: not known.
   double toHostUnderCompute = 0, toDeviceUnderCompute = 0;

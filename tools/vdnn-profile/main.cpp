@@ -80,6 +80,22 @@ static rt::Result<rt::Profile> readProfile(const std::string &path) {
   return profile;
 }
 
+static void printCopies(const rt::MeasuredLink &link) {
+  std::printf("copies, to the host and to the device:\n");
+  for (const rt::MeasuredCopy &copy : link.copies) {
+    auto text = [&](int64_t ns) {
+      return rt::format("%9s %5.1f GB/s", rt::formatDuration(ns).c_str(),
+                        double(copy.bytes) / double(ns));
+    };
+    std::printf("  %10s %s %s\n", rt::formatBytes(copy.bytes).c_str(),
+                text(copy.toHostNs).c_str(), text(copy.toDeviceNs).c_str());
+  }
+  std::printf("  a latency of %s and the link's rates are within %.0f %% of "
+              "them\n",
+              rt::formatDuration(link.latencyNs).c_str(),
+              link.largestError() * 100);
+}
+
 static void printLink(const rt::MeasuredLink &link) {
   std::printf(
       "link: %.1f GB/s to the host, %.1f GB/s to the device, %.0f %% of "
@@ -123,6 +139,7 @@ static void printSlowest(const rt::Profile &profile) {
                 "less than 10 us on average, or the host does not queue them "
                 "in time\n");
   }
+  printCopies(profile.link);
   printLink(profile.link);
   std::printf("memory beside the arena: %s\n",
               rt::formatBytes(profile.overheadBytes).c_str());

@@ -53,7 +53,7 @@ TEST(DeviceFile, SaysWhatIsWrong) {
   EXPECT_EQ(errorOf(replace(titanx(), "\"launch_ns\"", "\"lunch_ns\"")),
             "missing key 'launch_ns'");
   EXPECT_EQ(errorOf(replace(titanx(), "\"duplex_factor\"", "\"duplex\"")),
-            "unknown key 'link.duplex', expected one of "
+            "unknown key 'link.duplex', expected one of 'copies', "
             "'device_to_host_bytes_per_second', "
             "'device_to_host_under_compute_bytes_per_second', "
             "'duplex_factor', 'host_to_device_bytes_per_second', "

@@ -37,7 +37,7 @@ rt::Profile makeProfile(const std::string &fingerprint) {
   profile.properties = builtin->properties;
   profile.memoryBytes = 1000;
   profile.overheadBytes = 100;
-  profile.link = {10e9, 20e9, 0.75, 1500};
+  profile.link = {10e9, 20e9, 0.75, 1500, {{4096, 1700, 1600}}};
   rt::MeasuredKernel rounded, exact, atomic;
   rounded.candidate.algorithm = "rounded";
   rounded.candidate.workspaceBytes = 4096;
@@ -139,6 +139,20 @@ TEST(MeasuredCosts, BadKernelsAreErrorsThatNameTheKey) {
   EXPECT_EQ(wrong(R"({"algorithm": "a", "workspace_bytes": 1, "ns": 2,
                       "nondeterministic": 1})"),
             "'kernels.nondeterministic' must be true or false");
+}
+
+TEST(MeasuredCosts, WrongCopies) {
+  auto wrong = [](const std::string &copies) {
+    std::string text = findBuiltinDevice("cuda");
+    size_t at = text.find("\"link\": {");
+    return errorOf(text.insert(at + 9, "\"copies\": " + copies + ", "));
+  };
+  EXPECT_EQ(wrong("[]"), "no error");
+  EXPECT_EQ(wrong(R"([{"bytes": 1, "to_host_ns": 2, "to_device_ns": 3}])"),
+            "no error");
+  EXPECT_EQ(wrong("3"), "'link.copies' must be a list");
+  EXPECT_EQ(wrong("[3]"), "'link.copies' must be an object");
+  EXPECT_EQ(wrong("[{}]"), "missing key 'link.copies.bytes'");
 }
 
 TEST(MeasuredCosts, CudaNeedsProperties) {

@@ -163,6 +163,15 @@ TEST(Profile, MeasuresTheLink) {
   Result<Profile> profile =
       measureProfile(makePlan({"sum"}), ClockPlugin(log), {});
   ASSERT_TRUE(profile.ok()) << profile.message();
+  ASSERT_EQ(profile->link.copies.size(), 5u);
+  for (const MeasuredCopy &copy : profile->link.copies) {
+    EXPECT_EQ(copy.toHostNs, 1000 + static_cast<int64_t>(copy.bytes / 10));
+    EXPECT_EQ(copy.toDeviceNs, 1000 + static_cast<int64_t>(copy.bytes / 20));
+  }
+  EXPECT_NE(toJson(*profile, "clock").find(R"("to_host_ns": 1409,)"),
+            std::string::npos);
+  // The smallest copy to the device: 1409 and 205 ns by the model, not 1204.
+  EXPECT_NEAR(profile->link.largestError(), 410.0 / 1204, 1e-3);
   // 4096 bytes to the host: 1000 and 409 ns.
   EXPECT_EQ(profile->link.latencyNs, 1409);
   EXPECT_NEAR(profile->link.toHost, 10e9, 1e6);
