@@ -15,8 +15,9 @@
 using namespace vdnn;
 
 static constexpr const char *kDescription =
-    R"(Measures how long each way to run each kernel of a model takes on this machine's GPU, and how fast copies
-to the host and back are. vdnn-opt plans from the result.)";
+    R"(Measures how long each way to run each kernel of a model takes on this machine's GPU, alone and behind the
+others of a step, and how fast copies to the host and back are. Ways that compute something else than the
+others are left out. vdnn-opt plans from the result.)";
 
 static constexpr const char *kExamples = R"(Examples:
   Measure what training ResNet-50 needs, then plan with the times:
@@ -29,6 +30,9 @@ static constexpr const char *kExamples = R"(Examples:
 
   Add what another plan needs, and measure nothing twice:
     vdnn-profile vgg16.vdnn --update h200.json -o h200.json
+
+  A plan that offloads tells by its own step how fast its copies are; plan again with that:
+    vdnn-run plan.vdnn --steps 8 --update-profile h200.json
 
   Also measure ways whose last bits differ from run to run, and plan with them:
     vdnn-profile vgg16.vdnn --update h200.json -o h200.json --allow-nondeterministic
