@@ -323,6 +323,16 @@ inline void setTime(MeasuredKernel &way, int64_t ns) {
   way.timeNs = way.aloneNs = ns;
 }
 
+/// Ways in their order; '!' is behind nondeterministic ones.
+inline std::string algorithms(const std::vector<MeasuredKernel> &ways) {
+  std::string text;
+  for (const MeasuredKernel &way : ways) {
+    text += way.candidate.algorithm;
+    text += way.candidate.nondeterministic ? "! " : " ";
+  }
+  return text;
+}
+
 /// A plan that launches `kinds` in turn, each from four numbers to four.
 inline schedule::ScheduleT makePlan(const std::vector<std::string> &kinds) {
   schedule::ScheduleT plan;

@@ -6,14 +6,8 @@ namespace vdnn::rt::test {
 
 static const std::string atomic = "atomic: F32[4] -> F32[4]";
 
-/// The ways to run it, the fastest first; '!' is behind nondeterministic ones.
 static std::string algorithms(const Profile &profile) {
-  std::string text;
-  for (const MeasuredKernel &way : profile.kernels.at(atomic)) {
-    text += way.candidate.algorithm;
-    text += way.candidate.nondeterministic ? "! " : " ";
-  }
-  return text;
+  return algorithms(profile.kernels.at(atomic));
 }
 
 TEST(Profile, MeasuresNondeterministicWaysOnlyWhereTheyAreAllowed) {

@@ -50,14 +50,8 @@ TEST(Profile, HoldsEveryWayToRunEveryKernel) {
   EXPECT_EQ(log.launches.at("700"), 2 + 5 * 200);
 }
 
-/// The ways of "add" that a profile has, the fastest first.
 static std::string waysOfAdd(const Profile &profile) {
-  std::string text;
-  for (const MeasuredKernel &way :
-       profile.kernels.at("add: F32[4] -> F32[4]")) {
-    text += way.candidate.algorithm + " ";
-  }
-  return text;
+  return algorithms(profile.kernels.at("add: F32[4] -> F32[4]"));
 }
 
 TEST(Profile, LeavesOutWaysThatComputeSomethingElse) {

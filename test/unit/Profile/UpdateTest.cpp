@@ -130,13 +130,6 @@ TEST(Profile, UpdateFollowsWhatTheBackendOffers) {
   Result<Profile> known =
       measureProfile(makePlan({"add"}), ClockPlugin(log), options);
   ASSERT_TRUE(known.ok()) << known.message();
-  auto algorithms = [](const std::vector<MeasuredKernel> &ways) {
-    std::string text;
-    for (const MeasuredKernel &way : ways) {
-      text += way.candidate.algorithm + " ";
-    }
-    return text;
-  };
   std::vector<MeasuredKernel> &ways = known->kernels[add];
   ASSERT_EQ(algorithms(ways), "2000 5000 90000 ");
   MeasuredKernel gone{{.algorithm = "gone"}, 3};
@@ -187,16 +180,21 @@ TEST(Profile, UpdateUnderShortKernelsKeepsTheLinkUnderCompute) {
   EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e8);
 }
 
+/// What a later update reads of a profile to which a whole step gave its rates.
+static Result<Profile> refine(const Profile &profile, double toHost,
+                              double toDevice) {
+  Result<std::string> text =
+      withRates(toJson(profile, "clock"), "clock 1", toHost, toDevice);
+  return text ? parseProfile(*text) : Result<Profile>(text.error());
+}
+
 TEST(Profile, UpdateKeepsTheRateBesideKernelsOfOneDirection) {
   Log log;
   Result<Profile> first =
       measureProfile(makePlan({"sum"}), ClockPlugin(log), {});
   ASSERT_TRUE(first.ok()) << first.message();
   // A plan that only reads from the host tells nothing of the other direction.
-  Result<std::string> refined =
-      withRates(toJson(*first, "clock"), "clock 1", 0, 7e9);
-  ASSERT_TRUE(refined.ok()) << refined.message();
-  Result<Profile> known = parseProfile(*refined);
+  Result<Profile> known = refine(*first, 0, 7e9);
   ASSERT_TRUE(known.ok()) << known.message();
   ProfileOptions options;
   options.known = &*known;
@@ -214,11 +212,7 @@ TEST(Profile, UpdateKeepsTheSlowerRatesBesideKernels) {
   Result<Profile> first =
       measureProfile(makePlan({"long"}), ClockPlugin(log), {});
   ASSERT_TRUE(first.ok()) << first.message();
-  // What a whole step measured.
-  Result<std::string> refined =
-      withRates(toJson(*first, "clock"), "clock 1", 7e9, 0);
-  ASSERT_TRUE(refined.ok()) << refined.message();
-  Result<Profile> known = parseProfile(*refined);
+  Result<Profile> known = refine(*first, 7e9, 0);
   ASSERT_TRUE(known.ok()) << known.message();
   EXPECT_EQ(known->link.toHostUnderCompute, 7e9);
   EXPECT_EQ(known->link.toDeviceUnderCompute, first->link.toDeviceUnderCompute);
