@@ -339,13 +339,12 @@ Result<DeviceFile> vdnn::loadDeviceFile(const std::string &path) {
                   "': " + mapped.message())
                      .str()};
   }
-  std::span<const std::byte> bytes = mapped->bytes();
-  if (bytes.size() > kMaxFileBytes) {
+  if (mapped->bytes().size() > kMaxFileBytes) {
     return Error{
         (llvm::Twine("device file '") + path + "' is longer than 64 MiB")
             .str()};
   }
-  std::string text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  std::string text = mapped->text();
   Result<DeviceFile> file = parseDeviceFile(text);
   if (!file) {
     return Error{

@@ -21,6 +21,10 @@ public:
   static Result<MappedFile> open(const std::string &path);
 
   std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
+  /// A copy.
+  std::string text() const {
+    return {reinterpret_cast<const char *>(data_.get()), size_};
+  }
   const std::string &path() const { return path_; }
 
   /// Keeps the mapping alive.

@@ -136,9 +136,7 @@ rt::Result<schedule::ScheduleT> loadPlan(const std::string &path) {
     if (!file) {
       return file.error();
     }
-    std::span<const std::byte> bytes = file->bytes();
-    rt::Result<schedule::ScheduleT> parsed = schedule::parseJson(std::string(
-        reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+    rt::Result<schedule::ScheduleT> parsed = schedule::parseJson(file->text());
     return parsed ? std::move(parsed)
                   : rt::Error{"'" + path + "': " + parsed.message()};
   }

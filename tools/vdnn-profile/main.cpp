@@ -74,9 +74,7 @@ static rt::Result<rt::Profile> readProfile(const std::string &path) {
   if (!file) {
     return file.error();
   }
-  std::span<const std::byte> bytes = file->bytes();
-  rt::Result<rt::Profile> profile = rt::parseProfile(
-      std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+  rt::Result<rt::Profile> profile = rt::parseProfile(file->text());
   if (!profile) {
     return rt::Error{"cannot update '" + path + "': " + profile.message() +
                      "; measure everything, without --update"};

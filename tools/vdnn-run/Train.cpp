@@ -114,10 +114,9 @@ rt::Result<std::string> Run::profileWith(double toHost, double toDevice) const {
   if (!file) {
     return file.error();
   }
-  std::span<const std::byte> bytes = file->bytes();
-  rt::Result<std::string> updated = rt::withRates(
-      std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()),
-      session_.executor().device().fingerprint(), toHost, toDevice);
+  rt::Result<std::string> updated =
+      rt::withRates(file->text(), session_.executor().device().fingerprint(),
+                    toHost, toDevice);
   return updated
              ? updated
              : rt::Error{"cannot update '" + path + "': " + updated.message()};
