@@ -218,7 +218,8 @@ vdnn::createCudaCosts(DeviceFile file, const DeviceChoice &choice) {
   // tensor cores work channels last.
   file.device.prefersPlanes = choice.precision == "fp32";
   file.device.stagesInputs = true;
-  // CUDA maps pinned memory by entries of 8 bytes for pages of 4 KiB.
+  // What an H200 takes for pinned memory fits entries of 8 bytes for pages of
+  // 4 KiB.
   file.device.hostBytesPerTableByte = 512;
   return std::unique_ptr<CostModel>(
       std::make_unique<CudaCosts>(std::move(file), choice, std::move(*query)));
