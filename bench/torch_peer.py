@@ -35,7 +35,7 @@ class Step:
         torch.manual_seed(0)
         network = NETWORKS[options.network](weights=None).train().to(device, memory_format=layout)
         fused = {"fused": True} if device.type == "cuda" else {}
-        self.optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4, **fused)
+        self.optimizer = torch.optim.SGD(network.parameters(), lr=1e-6, momentum=0.9, weight_decay=1e-4, **fused)
         modes = {"compile": "default", "compile_graphs": "reduce-overhead"}
         self.network = torch.compile(network, mode=modes[options.peer]) if options.peer in modes else network
         self.images = torch.randn(options.batch, 3, 224, 224, device=device).contiguous(memory_format=layout)

@@ -216,15 +216,13 @@ void Executor::touch(uint32_t tensor) {
 Status Executor::prepareLaunch(uint32_t index) {
   const schedule::CommandT &command = *schedule_.commands[index];
   Launch &launch = launches_[index];
-  std::vector<const schedule::TypeT *> reads;
-  std::vector<const schedule::TypeT *> writes;
+  auto reads = schedule::typesOf(schedule_, command.reads);
+  auto writes = schedule::typesOf(schedule_, command.writes);
   for (const schedule::Operand &operand : command.reads) {
     launch.reads.push_back(schedule_.buffers[operand.buffer()]->offset);
-    reads.push_back(schedule_.types[operand.type()].get());
   }
   for (const schedule::Operand &operand : command.writes) {
     launch.writes.push_back(schedule_.buffers[operand.buffer()]->offset);
-    writes.push_back(schedule_.types[operand.type()].get());
   }
   launch.arguments.reads = launch.reads;
   launch.arguments.writes = launch.writes;

@@ -1,6 +1,7 @@
 //===- Json.cpp - a profile as a device file ------------------------------===//
 
 #include "runtime/profile/Profile.h"
+#include "runtime/profile/Step.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,6 +42,28 @@ static void setRates(ordered_json &root, double toHost, double toDevice) {
   }
 }
 
+static ordered_json toJson(const std::vector<MeasuredKernel> &ways,
+                           const std::string &build) {
+  ordered_json list;
+  for (const MeasuredKernel &way : ways) {
+    list.push_back(
+        {{"algorithm", way.candidate.algorithm},
+         {"workspace_bytes", way.candidate.workspaceBytes},
+         {"reduced_precision", way.candidate.reducedPrecision ? 1 : 0},
+         {"ns", way.timeNs}});
+    if (way.aloneNs != way.timeNs) {
+      list.back()["ns_alone"] = way.aloneNs;
+    }
+    if (way.candidate.nondeterministic) {
+      list.back()["nondeterministic"] = true;
+    }
+    if (way.build != build) {
+      list.back()["build"] = way.build;
+    }
+  }
+  return list;
+}
+
 std::string toJson(const Profile &profile, const std::string &name) {
   ordered_json root;
   root["kind"] = profile.kind;
@@ -65,23 +88,7 @@ std::string toJson(const Profile &profile, const std::string &name) {
   ordered_json &kernels = root["kernels"];
   kernels = ordered_json::object();
   for (const auto &[signature, ways] : profile.kernels) {
-    ordered_json &list = kernels[signature];
-    for (const MeasuredKernel &way : ways) {
-      list.push_back(
-          {{"algorithm", way.candidate.algorithm},
-           {"workspace_bytes", way.candidate.workspaceBytes},
-           {"reduced_precision", way.candidate.reducedPrecision ? 1 : 0},
-           {"ns", way.timeNs}});
-      if (way.aloneNs != way.timeNs) {
-        list.back()["ns_alone"] = way.aloneNs;
-      }
-      if (way.candidate.nondeterministic) {
-        list.back()["nondeterministic"] = true;
-      }
-      if (way.build != profile.build) {
-        list.back()["build"] = way.build;
-      }
-    }
+    kernels[signature] = toJson(ways, profile.build);
   }
   return root.dump(1) + "\n";
 }
@@ -157,9 +164,9 @@ static Error notAProfile(const std::exception &error) {
                error.what()};
 }
 
-Result<std::string> withRates(const std::string &text,
-                              const std::string &fingerprint, double toHost,
-                              double toDevice) {
+Result<RefinedProfile> withStep(const std::string &text,
+                                const std::string &fingerprint,
+                                const MeasuredStep &step) {
   try {
     ordered_json root = ordered_json::parse(text);
     Profile profile = read(root);
@@ -168,8 +175,20 @@ Result<std::string> withRates(const std::string &text,
                    "', but this run is on '" + fingerprint +
                    "'; name a profile of this machine"};
     }
-    setRates(root, toHost, toDevice);
-    return root.dump(1) + "\n";
+    Result<double> slowdown = slowdownOf(step, profile);
+    if (!slowdown) {
+      return slowdown.error();
+    }
+    setRates(root, step.toHostRate, step.toDeviceRate);
+    for (const StepLaunch &launch :
+         *slowdown > 0 ? step.launches : std::vector<StepLaunch>()) {
+      std::vector<MeasuredKernel> &ways = profile.kernels[launch.signature];
+      for (MeasuredKernel &way : ways) {
+        way.slowDown(*slowdown);
+      }
+      root["kernels"][launch.signature] = toJson(ways, profile.build);
+    }
+    return RefinedProfile{root.dump(1) + "\n", *slowdown};
   } catch (const std::exception &error) {
     return notAProfile(error);
   }

@@ -4,14 +4,11 @@
 
 #include "runtime/profile/Link.h"
 #include "runtime/profile/Sample.h"
-#include "runtime/profile/Sequence.h"
 #include "runtime/profile/Task.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <random>
 
 namespace vdnn::rt {
@@ -21,11 +18,6 @@ namespace {
 /// Work of one measurement: long beside the clock's grain and a launch.
 constexpr int64_t kWorkNs = 2'000'000;
 constexpr uint32_t kCompute = 0;
-
-void setSlowdown(MeasuredKernel &way, double slowdown) {
-  way.timeNs =
-      std::llround(std::min(double(way.aloneNs) * slowdown, double(kMaxCount)));
-}
 
 class Measurement {
 public:
@@ -86,7 +78,7 @@ public:
     }
     for (size_t i = 0; i < measured.size(); ++i) {
       if (agree(right, samples[i])) {
-        setSlowdown(measured[i], slowdown);
+        measured[i].slowDown(slowdown);
         ways.push_back(std::move(measured[i]));
       } else {
         refuse(task, measured[i].candidate,
@@ -231,90 +223,33 @@ Status measureKernels(const std::vector<Task> &tasks, Measurement &measurement,
   return {};
 }
 
-/// The way that the plan takes where it was measured, else the fastest.
-const MeasuredKernel &wayOf(const TaskLaunch &launch, const TaskList &list,
-                            const Profile &profile) {
-  const std::vector<MeasuredKernel> &ways =
-      profile.kernels.at(list.tasks[launch.task].signature);
-  for (const MeasuredKernel &way : ways) {
-    if (way.candidate.algorithm == launch.kernel->algorithm) {
-      return way;
-    }
-  }
-  return ways.front();
-}
-
-/// What the launches of the plan consist of.
-struct Loads {
-  /// By way; nothing for those, of an earlier profile, that the device now
-  /// refuses.
-  std::vector<std::optional<ComputeLoad>> ways;
-  std::vector<size_t> launches; ///< in the plan's order: their ways
-};
-
-/// None where all are too short to be measured beside others.
-Loads listLoads(const TaskList &list, Measurement &measurement,
-                const Profile &profile) {
-  Loads loads;
-  if (std::ranges::all_of(list.launches, [&](const TaskLaunch &launch) {
-        return wayOf(launch, list, profile).aloneNs < kShortestLoadNs;
-      })) {
-    return loads;
-  }
-  std::map<const MeasuredKernel *, size_t> known;
-  for (const TaskLaunch &launch : list.launches) {
-    const MeasuredKernel &way = wayOf(launch, list, profile);
-    size_t index = loads.ways.size();
-    auto [entry, isNew] = known.try_emplace(&way, index);
-    loads.launches.push_back(entry->second);
-    if (isNew) {
-      auto load = measurement.load(list.tasks[launch.task], way,
-                                   static_cast<uint32_t>(index));
-      loads.ways.push_back(load ? std::optional(std::move(*load))
-                                : std::nullopt);
-    }
-  }
-  return loads;
-}
-
-/// Sets the times that kernels take in a step.
-Status measureStep(const TaskList &list, const Loads &loads, Device &device,
-                   Profile &profile) {
-  std::vector<const ComputeLoad *> step;
-  for (size_t way : loads.launches) {
-    if (loads.ways[way]) {
-      step.push_back(&*loads.ways[way]);
-    }
-  }
-  Result<double> slowdown = measureSlowdown(device, step);
-  if (!slowdown) {
-    return slowdown.status();
-  }
-  profile.slowdown = *slowdown;
-  if (*slowdown == 0) {
-    return {}; // An earlier profile may know.
-  }
-  for (const Task &task : list.tasks) {
-    for (MeasuredKernel &way : profile.kernels.at(task.signature)) {
-      setSlowdown(way, *slowdown);
-    }
-  }
-  return {};
-}
-
 /// Under what takes longest: it is most like what copies of a plan run beside.
-Status measureUnderCompute(const Loads &loads, LinkMeasurement &link,
-                           MeasuredLink &rates) {
+Status measureUnderCompute(const TaskList &list, Measurement &measurement,
+                           LinkMeasurement &link, Profile &profile) {
   constexpr size_t kMostLoads = 24;
-  std::vector<ComputeLoad> slowest;
-  for (const std::optional<ComputeLoad> &load : loads.ways) {
-    if (load && load->launchNs >= kShortestLoadNs) {
-      slowest.push_back(*load);
+  auto fastest = [&](const Task *task) -> const MeasuredKernel & {
+    return profile.kernels.at(task->signature).front();
+  };
+  std::vector<const Task *> slowest;
+  for (const Task &task : list.tasks) {
+    if (fastest(&task).aloneNs >= kShortestLoadNs) {
+      slowest.push_back(&task);
     }
   }
-  std::ranges::stable_sort(slowest, std::greater(), &ComputeLoad::launchNs);
+  std::ranges::stable_sort(slowest, std::greater(), [&](const Task *task) {
+    return fastest(task).aloneNs;
+  });
   slowest.resize(std::min(slowest.size(), kMostLoads));
-  return slowest.empty() ? Status() : link.underCompute(slowest, rates);
+  std::vector<ComputeLoad> loads;
+  for (const Task *task : slowest) {
+    auto load = measurement.load(*task, fastest(task),
+                                 static_cast<uint32_t>(loads.size()));
+    // The device may refuse what an earlier profile holds.
+    if (load) {
+      loads.push_back(std::move(*load));
+    }
+  }
+  return loads.empty() ? Status() : link.underCompute(loads, profile.link);
 }
 
 } // namespace
@@ -326,8 +261,13 @@ void sortFastestFirst(std::vector<MeasuredKernel> &ways) {
                    });
 }
 
+void MeasuredKernel::slowDown(double slowdown) {
+  timeNs =
+      std::llround(std::min(double(aloneNs) * slowdown, double(kMaxCount)));
+}
+
 /// This plan's kernels may be too short to tell; and what a whole step measured
-/// (`withRates`) is nearer to what copies of plans get than what single kernels
+/// (`withStep`) is nearer to what copies of plans get than what single kernels
 /// leave them.
 static void keepSlower(double &rate, double known) {
   if (rate == 0 || (known > 0 && known < rate)) {
@@ -393,10 +333,7 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
   if (!status) {
     return status.error();
   }
-  Loads loads = listLoads(*list, measurement, profile);
-  status = measureStep(*list, loads, **device, profile);
-  status = status ? measureUnderCompute(loads, linkMeasurement, profile.link)
-                  : status;
+  status = measureUnderCompute(*list, measurement, linkMeasurement, profile);
   if (!status) {
     return status.error();
   }

@@ -29,6 +29,9 @@ struct MeasuredKernel {
   double spread = 0;   ///< (slowest - fastest) / median of the rounds; not kept
   /// The backend's, as `Plugin::build` named it when this was measured.
   std::string build = {};
+
+  /// Sets the time in a step to so many times that alone.
+  void slowDown(double slowdown);
 };
 
 /// How long one copy of each direction took, alone.
@@ -60,9 +63,6 @@ struct Profile {
   uint64_t memoryBytes = 0;
   uint64_t overheadBytes = 0; ///< used beside the arena once all kernels ran
   MeasuredLink link;
-  /// `timeNs` by `aloneNs`, of the kernels of the plan that was measured last;
-  /// 0: not known, and both are the same.
-  double slowdown = 0;
   /// By `schedule::signature`, fastest first.
   std::map<std::string, std::vector<MeasuredKernel>> kernels;
 };
@@ -101,13 +101,6 @@ Result<Profile> measureProfile(const schedule::ScheduleT &plan,
 
 /// As a device file (docs/cost-model.md). `name`: for people.
 std::string toJson(const Profile &profile, const std::string &name);
-
-/// What `toJson` wrote, with other rates beside kernels: those that copies of a
-/// whole plan had, bytes per second. A rate of 0 leaves that direction's. An
-/// error where the profile is not of the device of this fingerprint.
-Result<std::string> withRates(const std::string &text,
-                              const std::string &fingerprint, double toHost,
-                              double toDevice);
 
 /// What an update keeps of what `toJson` wrote: the kernels, the overhead, and
 /// the link's rates under compute.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace vdnn::rt {
 
@@ -55,18 +56,6 @@ static Result<Regions> measureRegions(Task &task) {
   return status ? Result<Regions>(regions) : status.error();
 }
 
-/// What may run of what is known of a kernel: the fastest way, and those of the
-/// plan.
-static bool mayRun(const TaskList &list, size_t task,
-                   const std::vector<MeasuredKernel> &known,
-                   const MeasuredKernel &way) {
-  return &way == &known.front() ||
-         std::ranges::any_of(list.launches, [&](const TaskLaunch &launch) {
-           return launch.task == task &&
-                  launch.kernel->algorithm == way.candidate.algorithm;
-         });
-}
-
 /// Puts the regions one behind the other, each as large as any task needs.
 static Status place(TaskList &list, const Profile &profile) {
   Regions most;
@@ -84,8 +73,7 @@ static Status place(TaskList &list, const Profile &profile) {
   uint64_t writes = most.floats + most.integers,
            workspace = writes + most.writes;
   list.bytes = workspace;
-  for (size_t index = 0; index < list.tasks.size(); ++index) {
-    Task &task = list.tasks[index];
+  for (Task &task : list.tasks) {
     for (size_t i = 0; i < task.reads.size(); ++i) {
       task.readOffsets[i] += isFloat(*task.reads[i]) ? 0 : most.floats;
     }
@@ -100,11 +88,7 @@ static Status place(TaskList &list, const Profile &profile) {
     std::ranges::for_each(task.candidates, hold);
     if (auto known = profile.kernels.find(task.signature);
         known != profile.kernels.end()) {
-      for (const MeasuredKernel &way : known->second) {
-        if (mayRun(list, index, known->second, way)) {
-          hold(way.candidate);
-        }
-      }
+      hold(known->second.front().candidate);
     }
   }
   return {};
@@ -174,23 +158,17 @@ static Status listCandidates(Task &task, KernelQuery &query,
 Result<TaskList> listTasks(const schedule::ScheduleT &plan, KernelQuery &query,
                            const ProfileOptions &options, Profile &profile) {
   TaskList list;
-  std::map<std::string, size_t> known;
+  std::set<std::string> known;
   for (const auto &command : plan.commands) {
     if (command->kind != schedule::CommandKind::Launch) {
       continue;
     }
     Task task;
     task.kernel = plan.kernels[command->kernel].get();
-    for (const schedule::Operand &operand : command->reads) {
-      task.reads.push_back(plan.types[operand.type()].get());
-    }
-    for (const schedule::Operand &operand : command->writes) {
-      task.writes.push_back(plan.types[operand.type()].get());
-    }
+    task.reads = schedule::typesOf(plan, command->reads);
+    task.writes = schedule::typesOf(plan, command->writes);
     task.signature = schedule::signature(*task.kernel, task.reads, task.writes);
-    auto [entry, isNew] = known.try_emplace(task.signature, list.tasks.size());
-    list.launches.push_back({entry->second, task.kernel});
-    if (!isNew) {
+    if (!known.insert(task.signature).second) {
       continue;
     }
     if (Status status = listCandidates(task, query, options, profile);

@@ -25,21 +25,14 @@ struct Task {
   }
 };
 
-/// A launch of the plan: kernels of one task may run in different ways.
-struct TaskLaunch {
-  size_t task;
-  const schedule::KernelT *kernel;
-};
-
 /// All tasks lie in the same bytes of the arena, one over the other: first the
 /// floats that they read, then the integers, then what they write, then their
 /// workspaces. So no kernel ever reads what another one left behind.
 struct TaskList {
   std::vector<Task> tasks;
-  std::vector<TaskLaunch> launches; ///< in the plan's order
-  uint64_t floatBytes = 0;          ///< from the beginning of the arena
-  uint64_t integerBytes = 0;        ///< behind them
-  uint64_t bytes = 0;               ///< workspaces of all candidates included
+  uint64_t floatBytes = 0;   ///< from the beginning of the arena
+  uint64_t integerBytes = 0; ///< behind them
+  uint64_t bytes = 0;        ///< workspaces of all candidates included
 };
 
 /// f32, bf16 or f16.

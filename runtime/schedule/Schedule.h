@@ -61,6 +61,10 @@ std::string getText(const KernelT &kernel, const std::string &name,
 /// run to run.
 size_t countNondeterministic(const ScheduleT &schedule);
 
+/// Of a command's operands.
+std::vector<const TypeT *> typesOf(const ScheduleT &schedule,
+                                   std::span<const Operand> operands);
+
 /// All that decides how a kernel can run, but its algorithm: kind, attributes,
 /// program and the types of its operands, as one line of text that people can
 /// read. Equal kernels have equal signatures.

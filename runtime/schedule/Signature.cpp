@@ -56,6 +56,15 @@ static std::string describe(const ScalarOpT &op) {
   return text;
 }
 
+std::vector<const TypeT *> typesOf(const ScheduleT &schedule,
+                                   std::span<const Operand> operands) {
+  std::vector<const TypeT *> types;
+  for (const Operand &operand : operands) {
+    types.push_back(schedule.types[operand.type()].get());
+  }
+  return types;
+}
+
 std::string signature(const KernelT &kernel,
                       std::span<const TypeT *const> reads,
                       std::span<const TypeT *const> writes) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A plan keeps to its budget for the whole process: with exactly that much of the GPU left free, as cudaMemGetInfo tells it, vdnn-run works and
-never uses more. With a granule (2 MiB) less it is refused before the first kernel, in words that say how much is free, how much is needed and what
-to do. Plans are those of make_plans.py's group budget; nothing else may use the GPU."""
+never uses more. With a granule (2 MiB) less than it needs, which may be less than its budget, it is refused before the first kernel, in words that
+say how much is free, how much is needed and what to do. Plans are those of make_plans.py's group budget; nothing else may use the GPU."""
 
 import json
 import re
@@ -45,12 +45,12 @@ class Budget:
                                      "is that of this machine")
             if used < arena:
                 self.problems.append(f"{name}: {used} bytes of use were seen, less than its arena")
-        result, free, used = self.run(entry, budget - GRANULE)
+        result, free, used = self.run(entry, entry["device_bytes"] - GRANULE)
         said = result.stderr.strip()
         print(f"  {name}: {free} free: {said}")
         if result.returncode != 1 or not re.search(r"error: .*does not fit on the device as it is: the arena takes (\d+) bytes.* libraries \d+ bytes"
                                                    r".* and \d+ bytes .* are free; end what else uses the device, or plan with a --budget", said):
-            self.problems.append(f"{name}: with {budget - free} bytes too few it ends with code {result.returncode}, saying '{said}'")
+            self.problems.append(f"{name}: with {entry['device_bytes'] - free} bytes too few it ends with code {result.returncode}, saying '{said}'")
         elif f"the arena takes {arena} bytes" not in said:
             self.problems.append(f"{name}: it does not say what its arena takes: '{said}'")
         if "step 1" in result.stdout or "step 1" in said:

@@ -9,9 +9,10 @@ their names (errors takes digits too). Each writes its plans and GROUP.json, whi
     vdnn-profile DIR/resnet50-b256-tf32-none.vdnn -o resnet50.json
     make_plans.py --output DIR --profile resnet50.json -- time
 
-and once more after a plan that offloads has told the profile how fast its copies are:
+and once more after they have told the profiles how fast their copies are, and how much slower their kernels are than alone:
 
     vdnn-run DIR/vgg16-b256-fp32-all.vdnn --steps 8 --update-profile vgg16-fp32.json
+    vdnn-run DIR/resnet50-b256-tf32-none.vdnn --steps 100 --update-profile resnet50.json
 """
 
 import json
@@ -110,7 +111,8 @@ class Maker:
             for path in self.output.glob(f"{network}-free.*"):
                 path.unlink()
             plan, summary = self.plan(f"{network}-budget", network, *how, f"--budget={least['device_bytes']}", profile=profile)
-            result.append({"plan": plan, "budget": least["device_bytes"], "device_arena": summary["device_arena"]})
+            result.append({"plan": plan, "budget": least["device_bytes"], "device_bytes": summary["device_bytes"],
+                           "device_arena": summary["device_arena"]})
         self.write("budget", result)
 
     def errors(self):
@@ -153,13 +155,15 @@ class Maker:
         self.write("time", result)
 
     def with_workspace(self, profile, most):
-        """The profile without kernels that need more workspace, where there are others: a plan that offloads should not spend on workspaces what it
-        saves."""
+        """The profile without kernels that need more workspace, where there are others of full precision: a plan that offloads should not spend on
+        workspaces what it saves."""
         if profile is None:
             return None
         content = json.loads(profile.read_text())
         for signature, kernels in content["kernels"].items():
-            content["kernels"][signature] = [kernel for kernel in kernels if kernel["workspace_bytes"] <= most] or kernels
+            small = [kernel for kernel in kernels if kernel["workspace_bytes"] <= most]
+            if any(not kernel["reduced_precision"] for kernel in small):
+                content["kernels"][signature] = small
         path = self.output / "profile-small.json"
         path.write_text(json.dumps(content))
         return path

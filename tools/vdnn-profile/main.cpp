@@ -15,9 +15,9 @@
 using namespace vdnn;
 
 static constexpr const char *kDescription =
-    R"(Measures how long each way to run each kernel of a model takes on this machine's GPU, alone and behind the
-others of a step, and how fast copies to the host and back are. Ways that compute something else than the
-others are left out. vdnn-opt plans from the result.)";
+    R"(Measures how long each way to run each kernel of a model takes on this machine's GPU, and how fast copies
+to the host and back are. Ways that compute something else than the others are left out. vdnn-opt plans from
+the result.)";
 
 static constexpr const char *kExamples = R"(Examples:
   Measure what training ResNet-50 needs, then plan with the times:
@@ -31,8 +31,8 @@ static constexpr const char *kExamples = R"(Examples:
   Add what another plan needs, and measure nothing twice:
     vdnn-profile vgg16.vdnn --update h200.json -o h200.json
 
-  A plan that offloads tells by its own step how fast its copies are; plan again with that:
-    vdnn-run plan.vdnn --steps 8 --update-profile h200.json
+  A plan tells by its own steps how fast its copies are, or its kernels where copies hide; plan again with that:
+    vdnn-run plan.vdnn --steps 100 --update-profile h200.json
 
   Also measure ways whose last bits differ from run to run, and plan with them:
     vdnn-profile vgg16.vdnn --update h200.json -o h200.json --allow-nondeterministic
@@ -132,15 +132,6 @@ static void printSlowest(const rt::Profile &profile) {
                 best[i].second.c_str());
   }
   std::printf("largest spread of the fastest ways: %.1f %%\n", spread * 100);
-  if (profile.slowdown > 0) {
-    std::printf("one behind the other, as in a step, the plan's kernels take "
-                "%.1f %% longer than each alone\n",
-                (profile.slowdown - 1) * 100);
-  } else {
-    std::printf("one behind the other, as in a step: not known, launches take "
-                "less than 10 us on average, or the host does not queue them "
-                "in time\n");
-  }
   printCopies(profile.link);
   printLink(profile.link);
   std::printf("memory beside the arena: %s\n",

@@ -5,6 +5,7 @@
 #include "runtime/support/Format.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -105,6 +106,11 @@ static std::string costsText(const RunReport &report) {
   return costs.size() <= kRows
              ? text
              : text + format("           and %zu more\n", costs.size() - kRows);
+}
+
+bool RunReport::isFinite() const {
+  return std::ranges::all_of(losses,
+                             [](double loss) { return std::isfinite(loss); });
 }
 
 int64_t RunReport::meanStepNs() const {

@@ -43,6 +43,9 @@ struct RunReport {
   rt::TraceSummary trace; ///< of the plan's own prediction where none was taken
   bool traced = false;
 
+  /// Whether all losses are.
+  bool isFinite() const;
+
   /// Whether `trace` holds times of a device.
   bool measures() const { return traced && !simulated; }
 

@@ -5,17 +5,16 @@
 #include "OpenSession.h"
 #include "Outputs.h"
 #include "Report.h"
+#include "UpdateProfile.h"
 
 #include "runtime/exec/Open.h"
 #include "runtime/exec/files/Safetensors.h"
-#include "runtime/profile/Profile.h"
 #include "runtime/sim/SimDevice.h"
-#include "runtime/support/AtomicFile.h"
 #include "runtime/support/Format.h"
-#include "runtime/support/MappedFile.h"
 #include "runtime/support/Progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -46,9 +45,7 @@ private:
   void noteStart();
   Status save();
   void summarizeTimes();
-  rt::Result<std::string> profileWith(double toHost, double toDevice) const;
-  Status refuseProfile() const;
-  Status updateProfile() const;
+  Status updateProfile();
   void say(uint64_t step, bool last);
   std::string line(uint64_t step) const;
 
@@ -107,58 +104,6 @@ Status Run::refuseWhatCannotBe() const {
   return checkDump(options_, schedule_);
 }
 
-/// The profile, with other rates; one of 0 leaves what it has.
-rt::Result<std::string> Run::profileWith(double toHost, double toDevice) const {
-  const std::string &path = options_.updateProfile;
-  rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
-  if (!file) {
-    return file.error();
-  }
-  rt::Result<std::string> updated =
-      rt::withRates(file->text(), session_.executor().device().fingerprint(),
-                    toHost, toDevice);
-  return updated
-             ? updated
-             : rt::Error{"cannot update '" + path + "': " + updated.message()};
-}
-
-/// What cannot be written is told before the steps, not after hours of them.
-Status Run::refuseProfile() const {
-  if (options_.updateProfile.empty()) {
-    return {};
-  }
-  if (!session_.executor().device().computes()) {
-    return rt::Error{"--update-profile needs a device that copies: a simulated "
-                     "one has the plan's own rates"};
-  }
-  if (std::none_of(schedule_.commands.begin(), schedule_.commands.end(),
-                   [&](const auto &command) {
-                     return rt::isLargeCopy(schedule_, *command);
-                   })) {
-    return rt::Error{"--update-profile needs a plan that copies " +
-                     rt::formatBytes(rt::kLargeCopy) +
-                     " or more at once: run one that offloads"};
-  }
-  if (total_ < session_.nextStep() + 2) {
-    return rt::Error{"--update-profile needs at least 2 steps: the first one "
-                     "loads code and does not count (--steps 8)"};
-  }
-  const std::pair<const char *, const std::string &> written[] = {
-      {"--trace", options_.trace},
-      {"--save", options_.save},
-      {"--dump-gradients", options_.dumpGradients},
-      {"--dump-tensors", options_.dumpTensors}};
-  for (const auto &[option, path] : written) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(path, options_.updateProfile, ignored)) {
-      return rt::Error{std::string(option) + " '" + path +
-                       "' would overwrite the profile to update; choose "
-                       "another name"};
-    }
-  }
-  return profileWith(0, 0).status();
-}
-
 Status Run::start() {
   // The next run from the beginning would not begin there any more.
   std::error_code ignored;
@@ -177,7 +122,9 @@ Status Run::start() {
     return status;
   }
   total_ = totalSteps();
-  if (Status status = refuseProfile(); !status) {
+  uint64_t left = total_ - std::min(total_, session_.nextStep());
+  if (Status status = refuseProfileUpdate(options_, session_.executor(), left);
+      !status) {
     return status;
   }
   session_.setTotalSteps(total_);
@@ -267,6 +214,12 @@ Status Run::step() {
   }
   report_.stepNs.push_back(session_.stepNs());
   if (session_.loss()) {
+    if (!std::isfinite(*session_.loss()) && report_.isFinite()) {
+      progress_.print(
+          format("note: the loss of step %llu is %g, and what is trained "
+                 "from then on is lost; a smaller --rate may help",
+                 static_cast<unsigned long long>(index + 1), *session_.loss()));
+    }
     report_.losses.push_back(*session_.loss());
   }
   if (report_.simulated) {
@@ -372,30 +325,21 @@ void Run::summarizeTimes() {
       schedule_, rt::slicesOf(schedule_, timeline.startNs, timeline.endNs));
 }
 
-/// Gives the profile the rates of this run's copies.
-Status Run::updateProfile() const {
-  const std::string &path = options_.updateProfile;
-  if (path.empty()) {
+Status Run::updateProfile() {
+  if (options_.updateProfile.empty()) {
     return {};
   }
-  auto leave = [&](const std::string &why) {
-    return rt::Error{"'" + path + "' stays as it is: " + why};
-  };
   if (const std::string &note = session_.trace()->note(); !note.empty()) {
-    return leave("the GPU's own times are not known: " + note);
+    return rt::Error{
+        "'" + options_.updateProfile +
+        "' stays as it is: the GPU's own times are not known: " + note};
   }
-  if (report_.stepNs.size() < 2) {
-    return leave("the run ended before its second step, and the first one "
-                 "does not count");
+  rt::Result<std::string> said =
+      tool::updateProfile(options_.updateProfile, session_.executor(), report_);
+  if (said) {
+    progress_.print(*said);
   }
-  const rt::TraceSummary &trace = report_.trace;
-  if (trace.toHostRate == 0 && trace.toDeviceRate == 0) {
-    return leave("the trace does not tell which copies are the plan's large "
-                 "ones; run again with --steps 3");
-  }
-  rt::Result<std::string> updated =
-      profileWith(trace.toHostRate, trace.toDeviceRate);
-  return updated ? rt::writeFile(path, *updated) : updated.status();
+  return said.status();
 }
 
 } // namespace

@@ -158,8 +158,9 @@ static void addResultOptions(CLI::App &app, RunOptions &options) {
   app.add_option(
          "--update-profile", options.updateProfile,
          "write into a profile (vdnn-profile) how fast the plan's large "
-         "copies were in this run: beside all that a step does they "
-         "are slower than beside single kernels; plan again with it")
+         "copies were in this run, and how long a step takes beyond its "
+         "kernels alone where copies hide (16 steps or more): neither is "
+         "what single kernels tell; plan again with it")
       ->check(CLI::ExistingFile);
   app.add_option(
          "--log-every", options.logEvery,

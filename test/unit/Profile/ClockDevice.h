@@ -11,7 +11,6 @@
 #include <array>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <set>
 
 namespace vdnn::rt::test {
@@ -30,7 +29,6 @@ struct Log {
   int64_t hostNsPerLaunch = 0;         ///< what the host takes to queue one
   std::map<std::string, float> scales; ///< of what algorithms compute; 1
   std::set<std::string> writesNothing; ///< algorithms
-  int64_t nsPerChange = 0; ///< more for a launch that follows another kernel's
 };
 
 /// Launches take the time that their algorithm is named after, in ns; the first
@@ -93,10 +91,8 @@ public:
     kernelEnd = std::max(kernelEnd, arguments.workspace + way.allowed);
     EXPECT_LE(kernelEnd, log.deviceBytes);
     ++log.launches[way.algorithm];
-    ends[stream] += std::stoll(way.algorithm) + (way.cold ? 1'000'000 : 0) +
-                    (last && command != *last ? log.nsPerChange : 0);
+    ends[stream] += std::stoll(way.algorithm) + (way.cold ? 1'000'000 : 0);
     way.cold = false;
-    last = command;
     if (!log.writesNothing.contains(way.algorithm)) {
       float scale = log.scales.contains(way.algorithm)
                         ? log.scales.at(way.algorithm)
@@ -126,7 +122,6 @@ public:
 
   Result<int64_t> measure(uint32_t stream,
                           const std::function<Status()> &submit) override {
-    last.reset();
     ends.clear();
     copying.clear();
     waits.clear();
@@ -250,7 +245,6 @@ private:
   std::vector<std::byte> contents; ///< what was uploaded
   int64_t hostNs = 0;
   std::array<float, 4> written = {};
-  std::optional<uint32_t> last;     ///< command launched since `measure`
   std::map<uint32_t, int64_t> ends; ///< of each stream, since `measure`
   std::set<uint32_t> copying;       ///< streams that have copied since then
   std::map<uint32_t, std::pair<uint32_t, int64_t>> events; ///< stream, time

@@ -184,71 +184,6 @@ TEST(Profile, MeasuresTheLinkUnderTheSlowestKernels) {
   EXPECT_NEAR(profile->link.toDeviceUnderCompute, 16e9, 2e8);
 }
 
-TEST(Profile, TimesAreThoseOfKernelsBehindOneAnother) {
-  const std::string add = "add: F32[4] -> F32[4]";
-  const std::string slow = "long: F32[4] -> F32[4]";
-  Log log;
-  log.nsPerChange = 300'000;
-  ProfileOptions options;
-  options.maxWorkspaceBytes = 4 * kGiB;
-  Result<Profile> first = measureProfile(makePlan({"long", "add", "long"}),
-                                         ClockPlugin(log), options);
-  ASSERT_TRUE(first.ok()) << first.message();
-  EXPECT_NEAR(first->slowdown, 1 + 2 * 0.3 / 6.002, 1e-3);
-  for (const auto &[signature, ways] : first->kernels) {
-    for (const MeasuredKernel &way : ways) {
-      EXPECT_EQ(way.aloneNs, std::stoll(way.candidate.algorithm));
-      EXPECT_NEAR(double(way.timeNs), double(way.aloneNs) * first->slowdown, 1);
-    }
-  }
-
-  // An update starts from what each takes alone: nothing adds up.
-  Result<Profile> known = parseProfile(toJson(*first, "clock"));
-  ASSERT_TRUE(known.ok()) << known.message();
-  EXPECT_EQ(known->kernels[slow][0].timeNs, first->kernels[slow][0].timeNs);
-  EXPECT_EQ(known->kernels[slow][0].aloneNs, 3000001);
-  options.known = &*known;
-  log.nsPerChange = 0;
-  Result<Profile> second =
-      measureProfile(makePlan({"long"}), ClockPlugin(log), options);
-  ASSERT_TRUE(second.ok()) << second.message();
-  EXPECT_EQ(second->slowdown, 1);
-  EXPECT_EQ(second->kernels[slow][0].timeNs, 3000001);
-  EXPECT_EQ(second->kernels[add][0].timeNs, first->kernels[add][0].timeNs)
-      << "not of this plan";
-
-  // A host that is late would be measured, not the device: what is known stays,
-  // and new ways are as much slower.
-  known->kernels[add].resize(1);
-  log.nsPerChange = 300'000;
-  log.hostNsPerLaunch = 30'000'000;
-  Result<Profile> late =
-      measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
-  ASSERT_TRUE(late.ok()) << late.message();
-  EXPECT_EQ(late->slowdown, 0) << "not known";
-  EXPECT_EQ(late->kernels[slow][0].timeNs, first->kernels[slow][0].timeNs);
-  EXPECT_EQ(late->kernels[add][0].timeNs, first->kernels[add][0].timeNs);
-  ASSERT_EQ(late->kernels[add].size(), 3u);
-  for (const MeasuredKernel &way : late->kernels[add]) {
-    EXPECT_NEAR(double(way.timeNs), double(way.aloneNs) * first->slowdown,
-                double(way.aloneNs) * 1e-3);
-  }
-}
-
-TEST(Profile, MeasuresThePlansOwnWaysBehindOneAnother) {
-  Log log;
-  schedule::ScheduleT plan = makePlan({"long", "add", "add", "add"});
-  plan.kernels[1]->algorithm = "90000";
-  plan.kernels[2]->algorithm = "5000";
-  plan.kernels[3]->algorithm = "90000";
-  Result<Profile> profile = measureProfile(plan, ClockPlugin(log), {});
-  ASSERT_TRUE(profile.ok()) << profile.message();
-  ASSERT_GE(log.prepared.size(), 3u);
-  EXPECT_EQ(std::vector(log.prepared.end() - 3, log.prepared.end()),
-            (std::vector<std::string>{"long 3000001", "add 90000", "add 5000"}))
-      << "each way once";
-}
-
 TEST(Profile, LeavesOutTheLinkUnderShortKernels) {
   for (const std::vector<std::string> &kinds :
        {std::vector<std::string>(), std::vector<std::string>{"sum"}}) {
@@ -291,7 +226,7 @@ TEST(Profile, WaitsForCallbacksWhereTheDeviceFails) {
     ok = profile.ok() && log.launchesLeft > 0;
     messages.insert(profile.ok() ? "" : profile.message());
   }
-  EXPECT_GT(launches, 500);
+  EXPECT_GT(launches, 300);
   EXPECT_TRUE(messages.contains("the device is broken"));
 }
 
