@@ -132,6 +132,11 @@ public:
     return result;
   }
 
+  bool lacksMeasurement(Operation *op) override {
+    return !file.kernels.empty() && !isFree(op) &&
+           findMeasured(Launch(op).signature()).empty();
+  }
+
 private:
   std::vector<KernelChoice> findMeasured(const std::string &signature) {
     std::vector<KernelChoice> result;

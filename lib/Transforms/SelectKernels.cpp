@@ -56,6 +56,7 @@ struct SelectKernelsPass : vdnn::impl::SelectKernelsBase<SelectKernelsPass> {
       return signalPassFailure();
     }
     bool failed = false;
+    size_t kernels = 0, estimated = 0;
     for (Operation &op : step.getBody().getOps()) {
       if (!isa<ComputeOp>(op) || isa<ConstantOp>(op) || isViewOp(&op)) {
         continue;
@@ -69,9 +70,18 @@ struct SelectKernelsPass : vdnn::impl::SelectKernelsBase<SelectKernelsPass> {
         continue;
       }
       setChoices(&op, removeBeaten(*choices));
+      ++kernels;
+      estimated += model->lacksMeasurement(&op);
     }
     if (failed) {
-      signalPassFailure();
+      return signalPassFailure();
+    }
+    if (estimated > 0) {
+      module.emitRemark() << "the profile has " << kernels - estimated << " of "
+                          << kernels
+                          << " kernels in a way that may run; the others' "
+                             "times are estimates until vdnn-profile --update "
+                             "measures them";
     }
   }
 };

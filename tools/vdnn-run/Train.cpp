@@ -218,7 +218,7 @@ Status Run::step() {
       progress_.print(
           format("note: the loss of step %llu is %g, and what is trained "
                  "from then on is lost; a smaller --rate may help",
-                 static_cast<unsigned long long>(index + 1), *session_.loss()));
+                 static_cast<unsigned long long>(index) + 1, *session_.loss()));
     }
     report_.losses.push_back(*session_.loss());
   }

@@ -61,6 +61,10 @@ public:
   virtual rt::Result<std::vector<planning::KernelChoice>>
   choices(mlir::Operation *computeOp) = 0;
 
+  /// Whether the device's kernels were measured, but none that may compute this
+  /// op: its `choices` are estimates beside measured times.
+  virtual bool lacksMeasurement(mlir::Operation *) { return false; }
+
   const planning::Link &link() const { return link_; }
   const DeviceDescription &device() const { return device_; }
 

@@ -15,7 +15,7 @@ static Profile makeProfile() {
   profile.fingerprint = "clock 1";
   profile.properties = "{}";
   profile.link.toHost = profile.link.toDevice = 10e9;
-  for (auto [signature, algorithm, ns] :
+  for (const auto &[signature, algorithm, ns] :
        {std::tuple(add, "2000", 2000), std::tuple(add, "5000", 5000),
         std::tuple(slow, "3000001", 3000000),
         std::tuple(std::string("other"), "1", 7000)}) {
@@ -70,7 +70,7 @@ TEST(Step, SlowsDownAllWaysOfThePlansKernels) {
   std::string text = toJson(makeProfile(), "clock");
   for (int time = 0; time < 2; ++time) {
     Result<RefinedProfile> refined =
-        withStep(text, "clock 1", makeStep(2 * 3'007'000));
+        withStep(text, "clock 1", makeStep(6'014'000));
     ASSERT_TRUE(refined.ok()) << refined.message();
     EXPECT_DOUBLE_EQ(refined->slowdown, 2) << "by what each takes alone";
     text = refined->text;
@@ -108,7 +108,8 @@ TEST(Step, LeavesKernelsWhoseTimeIsNotKnown) {
 
 TEST(Step, RefusesAProfileThatDoesNotHoldThePlansKernels) {
   MeasuredStep step = makeStep(1000);
-  for (StepLaunch unknown : {StepLaunch{add, "1"}, StepLaunch{"new", "5000"}}) {
+  for (const StepLaunch &unknown :
+       {StepLaunch{add, "1"}, StepLaunch{"new", "5000"}}) {
     step.launches[1] = unknown;
     Result<RefinedProfile> refined =
         withStep(toJson(makeProfile(), "clock"), "clock 1", step);
