@@ -80,8 +80,8 @@ struct SelectKernelsPass : vdnn::impl::SelectKernelsBase<SelectKernelsPass> {
       module.emitRemark() << "the profile has " << kernels - estimated << " of "
                           << kernels
                           << " kernels in a way that may run; the others' "
-                             "times are estimates until vdnn-profile --update "
-                             "measures them";
+                             "times are estimates: vdnn-profile --update "
+                             "measures them, --max-workspace permitting";
     }
   }
 };

@@ -1,7 +1,9 @@
 //===- Json.cpp - a profile as a device file ------------------------------===//
 
+#include "runtime/profile/Load.h"
 #include "runtime/profile/Profile.h"
 #include "runtime/profile/Step.h"
+#include "runtime/support/Format.h"
 
 #include <nlohmann/json.hpp>
 
@@ -164,6 +166,48 @@ static Error notAProfile(const std::exception &error) {
                error.what()};
 }
 
+/// How many times as long the launches of a step took as alone. An error says
+/// why it is not known.
+static Result<double> slowdownOf(const MeasuredStep &step,
+                                 const Profile &profile) {
+  constexpr double kLeast = 0.5, kMost = 4;
+  if (step.kernelNs == 0) {
+    return Error{step.unknown};
+  }
+  Result<int64_t> alone = aloneNs(step.launches, profile);
+  if (!alone) {
+    return alone.error();
+  }
+  int64_t launches = std::max<int64_t>(std::ssize(step.launches), 1);
+  if (*alone / launches < kShortestLoadNs) {
+    return Error{"alone its kernels take " + formatDuration(*alone / launches) +
+                 " on average, and those below " +
+                 formatDuration(kShortestLoadNs) + " wait for the host"};
+  }
+  double slowdown = double(step.kernelNs) / double(*alone);
+  if (slowdown < kLeast || slowdown > kMost) {
+    return Error{format("a step takes %.3g times what they take alone: was "
+                        "something else using the device, now or when it was "
+                        "profiled?",
+                        slowdown)};
+  }
+  return slowdown;
+}
+
+/// All ways to run the kernels of a step.
+static void slowDown(ordered_json &root, Profile &profile,
+                     const MeasuredStep &step, double slowdown) {
+  for (const StepLaunch &launch : step.launches) {
+    std::vector<MeasuredKernel> &ways = profile.kernels[launch.signature];
+    for (MeasuredKernel &way : ways) {
+      if (way.aloneNs > 0) {
+        way.slowDown(slowdown);
+      }
+    }
+    root["kernels"][launch.signature] = toJson(ways, profile.build);
+  }
+}
+
 Result<RefinedProfile> withStep(const std::string &text,
                                 const std::string &fingerprint,
                                 const MeasuredStep &step) {
@@ -175,20 +219,16 @@ Result<RefinedProfile> withStep(const std::string &text,
                    "', but this run is on '" + fingerprint +
                    "'; name a profile of this machine"};
     }
-    Result<double> slowdown = slowdownOf(step, profile);
-    if (!slowdown) {
-      return slowdown.error();
-    }
+    RefinedProfile refined;
     setRates(root, step.toHostRate, step.toDeviceRate);
-    for (const StepLaunch &launch :
-         *slowdown > 0 ? step.launches : std::vector<StepLaunch>()) {
-      std::vector<MeasuredKernel> &ways = profile.kernels[launch.signature];
-      for (MeasuredKernel &way : ways) {
-        way.slowDown(*slowdown);
-      }
-      root["kernels"][launch.signature] = toJson(ways, profile.build);
+    if (Result<double> slowdown = slowdownOf(step, profile); slowdown) {
+      refined.slowdown = *slowdown;
+      slowDown(root, profile, step, *slowdown);
+    } else {
+      refined.unknown = slowdown.message();
     }
-    return RefinedProfile{root.dump(1) + "\n", *slowdown};
+    refined.text = root.dump(1) + "\n";
+    return refined;
   } catch (const std::exception &error) {
     return notAProfile(error);
   }

@@ -67,18 +67,14 @@ public:
       return {};
     }
     Sample right = samples[findLeader(samples)];
-    double slowdown = 1;
     if (!ways.empty()) {
-      // All ways of a kernel are slowed down alike.
-      slowdown = double(ways.front().timeNs) /
-                 double(std::max<int64_t>(ways.front().aloneNs, 1));
       // What an earlier profile holds has been compared already.
       auto known = compute(task, ways.front().candidate);
       right = known ? std::move(*known) : right;
     }
     for (size_t i = 0; i < measured.size(); ++i) {
       if (agree(right, samples[i])) {
-        measured[i].slowDown(slowdown);
+        measured[i].slowDown(task.slowdown);
         ways.push_back(std::move(measured[i]));
       } else {
         refuse(task, measured[i].candidate,

@@ -2,7 +2,10 @@
 
 #include "runtime/profile/Step.h"
 
+#include "runtime/support/Format.h"
+
 #include <algorithm>
+#include <numeric>
 
 namespace vdnn::rt {
 
@@ -15,38 +18,61 @@ static int64_t medianOfRest(std::span<const int64_t> stepNs) {
   return *middle;
 }
 
-MeasuredStep measuredStep(const schedule::ScheduleT &schedule,
-                          const TraceSummary &trace,
-                          std::span<const int64_t> stepNs) {
-  constexpr int64_t kMostExposed = 20; // a step is so many times as long
-  MeasuredStep step;
-  step.toHostRate = trace.toHostRate;
-  step.toDeviceRate = trace.toDeviceRate;
-  step.exposedNs = trace.toHost.exposedNs() + trace.toDevice.exposedNs();
-  if (stepNs.size() < kStepsForKernels) {
-    return step;
-  }
-  int64_t ns = medianOfRest(stepNs);
-  if (step.exposedNs > ns / kMostExposed) {
-    return step;
-  }
-  step.kernelNs = ns - step.exposedNs;
+std::vector<StepLaunch> launchesOf(const schedule::ScheduleT &schedule) {
+  std::vector<StepLaunch> launches;
   for (const auto &command : schedule.commands) {
     if (command->kind == schedule::CommandKind::Launch) {
       const schedule::KernelT &kernel = *schedule.kernels[command->kernel];
-      step.launches.push_back(
+      launches.push_back(
           {schedule::signature(kernel,
                                schedule::typesOf(schedule, command->reads),
                                schedule::typesOf(schedule, command->writes)),
            kernel.algorithm});
     }
   }
+  return launches;
+}
+
+/// Empty where the steps tell how long kernels take.
+static std::string findUnknown(std::span<const int64_t> stepNs,
+                               int64_t exposedNs) {
+  constexpr int64_t kMostExposed = 20; // a step is so many times as long
+  if (stepNs.size() < kStepsForKernels) {
+    return format("%zu steps were run, and at least %llu are needed",
+                  stepNs.size(),
+                  static_cast<unsigned long long>(kStepsForKernels));
+  }
+  auto half = stepNs.begin() + static_cast<ptrdiff_t>(stepNs.size() / 2);
+  int64_t settlingNs = std::accumulate(stepNs.begin(), half, int64_t{0});
+  if (settlingNs < kSettlingNs) {
+    return "the first half of the steps takes " + formatDuration(settlingNs) +
+           ", and a GPU needs " + formatDuration(kSettlingNs) +
+           " to settle: run more steps";
+  }
+  if (exposedNs > medianOfRest(stepNs) / kMostExposed) {
+    return "copies that no kernel hides take " + formatDuration(exposedNs) +
+           " of a step of " + formatDuration(medianOfRest(stepNs));
+  }
+  return "";
+}
+
+MeasuredStep measuredStep(const schedule::ScheduleT &schedule,
+                          const TraceSummary &trace,
+                          std::span<const int64_t> stepNs) {
+  MeasuredStep step;
+  step.toHostRate = trace.toHostRate;
+  step.toDeviceRate = trace.toDeviceRate;
+  step.launches = launchesOf(schedule);
+  int64_t exposedNs = trace.toHost.exposedNs() + trace.toDevice.exposedNs();
+  step.unknown = findUnknown(stepNs, exposedNs);
+  step.kernelNs = step.unknown.empty() ? medianOfRest(stepNs) - exposedNs : 0;
   return step;
 }
 
-Result<double> slowdownOf(const MeasuredStep &step, const Profile &profile) {
-  double aloneNs = 0;
-  for (const StepLaunch &launch : step.launches) {
+Result<int64_t> aloneNs(std::span<const StepLaunch> launches,
+                        const Profile &profile) {
+  int64_t sum = 0;
+  for (const StepLaunch &launch : launches) {
     auto known = profile.kernels.find(launch.signature);
     const MeasuredKernel *found = nullptr;
     if (known != profile.kernels.end()) {
@@ -56,14 +82,15 @@ Result<double> slowdownOf(const MeasuredStep &step, const Profile &profile) {
       found = way == known->second.end() ? nullptr : &*way;
     }
     if (!found) {
-      return Error{"it lacks '" + launch.signature + "' by '" +
+      return Error{"the profile lacks '" + launch.signature + "' by '" +
                    launch.algorithm +
                    "', which the plan runs: add its kernels (vdnn-profile "
                    "--update) and plan with the profile first"};
     }
-    aloneNs += double(found->aloneNs);
+    // One that was edited may hold more; the sum must not overflow.
+    sum += std::min<int64_t>(found->aloneNs, int64_t{1} << 40);
   }
-  return aloneNs > 0 ? double(step.kernelNs) / aloneNs : 0.0;
+  return sum;
 }
 
 } // namespace vdnn::rt

@@ -20,9 +20,12 @@
 
 namespace vdnn::rt {
 
-/// What a run needs to tell how long its kernels take: no tracer slows down the
-/// last half of its steps.
+/// What a run needs to tell how long its kernels take. The last half of the
+/// steps counts: a GPU's own tracer sees none of them.
 inline constexpr uint64_t kStepsForKernels = 2 * TraceRecorder::kTracedSteps;
+
+/// The first half must take so long: within that a GPU settles at a clock.
+inline constexpr int64_t kSettlingNs = 500'000'000;
 
 /// A launch of the plan, as a profile names its kernel and the way to run it.
 struct StepLaunch {
@@ -30,43 +33,44 @@ struct StepLaunch {
   std::string algorithm;
 };
 
-/// Of a plan that ran. 0: not known.
+std::vector<StepLaunch> launchesOf(const schedule::ScheduleT &schedule);
+
+/// Of a plan that ran.
 struct MeasuredStep {
-  /// Bytes per second of the large copies.
+  /// Bytes per second of the large copies; 0: not known.
   double toHostRate = 0;
   double toDeviceRate = 0;
-  /// Copies that no kernel hides.
-  int64_t exposedNs = 0;
-  /// All launches of a step, what lies between them too.
+  std::vector<StepLaunch> launches;
+  /// All launches, what lies between them too; 0: not known.
   int64_t kernelNs = 0;
-  std::vector<StepLaunch> launches; ///< none where their time is not known
-
-  bool tellsNothing() const {
-    return toHostRate == 0 && toDeviceRate == 0 && kernelNs == 0;
-  }
+  std::string unknown; ///< why the kernels' time is not known
 };
 
 /// Of the steps of a run: the rates are those of its trace; the kernels take
-/// the median of its last half, of at least `kStepsForKernels` steps, without
-/// the copies that no kernel hides, where these are at most a twentieth of it.
+/// the median of its last half, without the copies that no kernel hides, where
+/// these are at most a twentieth of it.
 MeasuredStep measuredStep(const schedule::ScheduleT &schedule,
                           const TraceSummary &trace,
                           std::span<const int64_t> stepNs);
 
-/// How many times as long the launches of the step took as each alone; 0 where
-/// their time is not known. An error where the profile lacks one of them.
-Result<double> slowdownOf(const MeasuredStep &step, const Profile &profile);
+/// What the launches take alone, added up. An error where the profile lacks
+/// one of them.
+Result<int64_t> aloneNs(std::span<const StepLaunch> launches,
+                        const Profile &profile);
 
 /// A profile that was refined by a step.
 struct RefinedProfile {
   std::string text;
-  double slowdown = 0; ///< as `slowdownOf` says
+  /// How many times as long the launches take in the step as alone; 0: the
+  /// times of kernels stay.
+  double slowdown = 0;
+  std::string unknown; ///< why they do
 };
 
 /// What `toJson` wrote, with what a step took: rates beside kernels, and the
 /// times in a step of all ways to run the plan's kernels. What is not known
-/// stays. An error where the profile is not of the device of this fingerprint,
-/// or lacks a kernel of a step whose kernels' time is known.
+/// stays, and the kernels' times where the step's are not plausible. An error
+/// where it is no profile, or not of the device of this fingerprint.
 Result<RefinedProfile> withStep(const std::string &text,
                                 const std::string &fingerprint,
                                 const MeasuredStep &step);

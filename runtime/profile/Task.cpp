@@ -103,6 +103,10 @@ static Status listCandidates(Task &task, KernelQuery &query,
   if (auto held = profile.kernels.extract(task.signature)) {
     known = std::move(held.mapped());
   }
+  if (!known.empty() && known.front().aloneNs > 0) {
+    task.slowdown =
+        double(known.front().timeNs) / double(known.front().aloneNs);
+  }
   schedule::KernelT kernel = *task.kernel;
   // What an earlier profile holds stays, allowed now or not.
   kernel.nondeterministic =

@@ -15,6 +15,9 @@ struct Task {
   const schedule::KernelT *kernel;
   std::vector<const schedule::TypeT *> reads, writes;
   std::vector<KernelCandidate> candidates; ///< those not measured yet
+  /// How many times as long its ways take in a step as alone, by what an
+  /// earlier profile holds, of code that has changed since, too.
+  double slowdown = 1;
   /// Each operand has bytes of its own, whatever the plan does in place.
   std::vector<uint64_t> readOffsets, writeOffsets;
   uint64_t workspaceOffset = 0;

@@ -11,8 +11,8 @@ their names (errors takes digits too). Each writes its plans and GROUP.json, whi
 
 and once more after they have told the profiles how fast their copies are, and how much slower their kernels are than alone:
 
-    vdnn-run DIR/vgg16-b256-fp32-all.vdnn --steps 8 --update-profile vgg16-fp32.json
-    vdnn-run DIR/resnet50-b256-tf32-none.vdnn --steps 100 --update-profile resnet50.json
+    vdnn-run DIR/resnet50-b256-tf32-none.vdnn --steps 100 --rate 1e-6 --update-profile resnet50.json
+    vdnn-run DIR/vgg16-b256-fp32-all.vdnn --steps 8 --rate 1e-6 --update-profile vgg16-fp32.json
 """
 
 import json
@@ -155,14 +155,14 @@ class Maker:
         self.write("time", result)
 
     def with_workspace(self, profile, most):
-        """The profile without kernels that need more workspace, where there are others of full precision: a plan that offloads should not spend on
+        """The profile without kernels that need more workspace, where there are others that any plan may run: a plan that offloads should not spend on
         workspaces what it saves."""
         if profile is None:
             return None
         content = json.loads(profile.read_text())
         for signature, kernels in content["kernels"].items():
             small = [kernel for kernel in kernels if kernel["workspace_bytes"] <= most]
-            if any(not kernel["reduced_precision"] for kernel in small):
+            if any(not kernel.get("reduced_precision") and not kernel.get("nondeterministic") for kernel in small):
                 content["kernels"][signature] = small
         path = self.output / "profile-small.json"
         path.write_text(json.dumps(content))

@@ -32,7 +32,7 @@ static constexpr const char *kExamples = R"(Examples:
     vdnn-profile vgg16.vdnn --update h200.json -o h200.json
 
   A plan tells by its own steps how fast its copies are, or its kernels where copies hide; plan again with that:
-    vdnn-run plan.vdnn --steps 100 --update-profile h200.json
+    vdnn-run plan.vdnn --steps 100 --rate 1e-6 --update-profile h200.json
 
   Also measure ways whose last bits differ from run to run, and plan with them:
     vdnn-profile vgg16.vdnn --update h200.json -o h200.json --allow-nondeterministic

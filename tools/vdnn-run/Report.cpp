@@ -5,7 +5,6 @@
 #include "runtime/support/Format.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -53,18 +52,23 @@ static std::string hiddenText(const RunReport &report) {
                             (report.measures() ? "\n" : " (predicted)\n");
 }
 
-/// How fast large copies were.
-static std::string ratesText(const RunReport &report) {
+std::string describeRates(double toHost, double toDevice) {
   std::string text;
   const std::pair<const char *, double> directions[] = {
-      {"to host", report.trace.toHostRate},
-      {"to device", report.trace.toDeviceRate}};
+      {"to host", toHost}, {"to device", toDevice}};
   for (const auto &[name, rate] : directions) {
     if (rate > 0) {
       text +=
           format("%s%.1f GB/s %s", text.empty() ? "" : ", ", rate / 1e9, name);
     }
   }
+  return text;
+}
+
+/// How fast large copies were.
+static std::string ratesText(const RunReport &report) {
+  std::string text =
+      describeRates(report.trace.toHostRate, report.trace.toDeviceRate);
   return text.empty() ? ""
                       : "rates     " + text + ", copies of " +
                             formatBytes(rt::kLargeCopy) + " and more\n";
@@ -106,11 +110,6 @@ static std::string costsText(const RunReport &report) {
   return costs.size() <= kRows
              ? text
              : text + format("           and %zu more\n", costs.size() - kRows);
-}
-
-bool RunReport::isFinite() const {
-  return std::ranges::all_of(losses,
-                             [](double loss) { return std::isfinite(loss); });
 }
 
 int64_t RunReport::meanStepNs() const {

@@ -30,6 +30,7 @@ struct RunReport {
   uint64_t firstStep = 0;
   uint64_t batch = 1;
   std::vector<double> losses; ///< one per step, empty where the plan has none
+  bool isFinite = true;       ///< all losses
   std::vector<int64_t> stepNs;
   /// From the start of each step to the start of the next one, or to the end:
   /// data and outputs included.
@@ -42,9 +43,6 @@ struct RunReport {
   uint64_t deviceBytesInUse = 0;
   rt::TraceSummary trace; ///< of the plan's own prediction where none was taken
   bool traced = false;
-
-  /// Whether all losses are.
-  bool isFinite() const;
 
   /// Whether `trace` holds times of a device.
   bool measures() const { return traced && !simulated; }
@@ -59,6 +57,9 @@ struct RunReport {
   int64_t medianStepNs() const;
   int64_t medianWallNs() const;
 };
+
+/// Bytes per second of each direction, for people; without those of 0.
+std::string describeRates(double toHost, double toDevice);
 
 std::string toText(const schedule::ScheduleT &schedule,
                    const RunReport &report);

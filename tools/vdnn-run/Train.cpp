@@ -122,8 +122,8 @@ Status Run::start() {
     return status;
   }
   total_ = totalSteps();
-  uint64_t left = total_ - std::min(total_, session_.nextStep());
-  if (Status status = refuseProfileUpdate(options_, session_.executor(), left);
+  if (Status status = refuseProfileUpdate(options_, session_.executor(),
+                                          session_.nextStep(), total_);
       !status) {
     return status;
   }
@@ -214,7 +214,8 @@ Status Run::step() {
   }
   report_.stepNs.push_back(session_.stepNs());
   if (session_.loss()) {
-    if (!std::isfinite(*session_.loss()) && report_.isFinite()) {
+    if (!std::isfinite(*session_.loss()) && report_.isFinite) {
+      report_.isFinite = false;
       progress_.print(
           format("note: the loss of step %llu is %g, and what is trained "
                  "from then on is lost; a smaller --rate may help",

@@ -28,9 +28,70 @@ static rt::Result<rt::RefinedProfile> refine(const std::string &path,
              : rt::Error{"cannot update '" + path + "': " + refined.message()};
 }
 
+static bool copiesMuch(const schedule::ScheduleT &schedule) {
+  return std::ranges::any_of(schedule.commands, [&](const auto &command) {
+    return rt::isLargeCopy(schedule, *command);
+  });
+}
+
+static rt::Status refuseSteps(const schedule::ScheduleT &schedule,
+                              uint64_t done, uint64_t total) {
+  bool isLarge = copiesMuch(schedule);
+  uint64_t least = isLarge ? 2 : rt::kStepsForKernels;
+  if (total >= done && total - done >= least) {
+    return {};
+  }
+  return rt::Error{
+      format("--update-profile needs at least %llu steps%s (--steps %llu)",
+             static_cast<unsigned long long>(least),
+             isLarge ? ": the first one loads code and does not count"
+                     : (" of a plan that never copies " +
+                        rt::formatBytes(rt::kLargeCopy) + " at once")
+                           .c_str(),
+             static_cast<unsigned long long>(done) + (isLarge ? 8 : 100))};
+}
+
+/// Files that the run writes.
+static rt::Status refuseOutputs(const RunOptions &options) {
+  std::vector<std::pair<std::string, std::string>> written = {
+      {"--trace", options.trace}, {"--save", options.save}};
+  for (const auto &[output, path] : options.outputs) {
+    written.emplace_back("--output", path);
+  }
+  for (const auto &[option, path] : written) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path, options.updateProfile, ignored)) {
+      return rt::Error{option + " '" + path +
+                       "' would overwrite the profile to update; choose "
+                       "another name"};
+    }
+  }
+  return {};
+}
+
+/// What tells nothing of copies must tell of kernels.
+static rt::Status refuseKernels(const std::string &path,
+                                const schedule::ScheduleT &schedule) {
+  if (copiesMuch(schedule)) {
+    return {};
+  }
+  rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
+  if (!file) {
+    return file.status();
+  }
+  rt::Result<rt::Profile> profile = rt::parseProfile(file->text());
+  rt::Result<int64_t> alone =
+      profile ? rt::aloneNs(rt::launchesOf(schedule), *profile)
+              : rt::Result<int64_t>(profile.error());
+  return alone ? rt::Status()
+               : rt::Error{"cannot update '" + path + "': " + alone.message()};
+}
+
 rt::Status refuseProfileUpdate(const RunOptions &options,
-                               rt::Executor &executor, uint64_t steps) {
-  if (options.updateProfile.empty()) {
+                               rt::Executor &executor, uint64_t done,
+                               uint64_t total) {
+  const std::string &path = options.updateProfile;
+  if (path.empty()) {
     return {};
   }
   if (!executor.device().computes()) {
@@ -38,58 +99,10 @@ rt::Status refuseProfileUpdate(const RunOptions &options,
                      "simulated one has the plan's own times"};
   }
   const schedule::ScheduleT &schedule = executor.schedule();
-  if (steps < rt::kStepsForKernels &&
-      std::none_of(
-          schedule.commands.begin(), schedule.commands.end(),
-          [&](const auto &command) {
-            return rt::isLargeCopy(schedule, *command);
-          })) {
-    return rt::Error{
-        format("--update-profile needs at least %llu steps of a plan that "
-               "never copies %s at once (--steps 100)",
-               static_cast<unsigned long long>(rt::kStepsForKernels),
-               rt::formatBytes(rt::kLargeCopy).c_str())};
-  }
-  if (steps < 2) {
-    return rt::Error{"--update-profile needs at least 2 steps: the first one "
-                     "loads code and does not count (--steps 8)"};
-  }
-  const std::pair<const char *, const std::string &> written[] = {
-      {"--trace", options.trace},
-      {"--save", options.save},
-      {"--dump-gradients", options.dumpGradients},
-      {"--dump-tensors", options.dumpTensors}};
-  for (const auto &[option, path] : written) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(path, options.updateProfile, ignored)) {
-      return rt::Error{std::string(option) + " '" + path +
-                       "' would overwrite the profile to update; choose "
-                       "another name"};
-    }
-  }
-  return refine(options.updateProfile, executor, {}).status();
-}
-
-static std::string describe(const rt::MeasuredStep &step, double slowdown) {
-  std::string text;
-  const std::pair<const char *, double> directions[] = {
-      {"to host", step.toHostRate}, {"to device", step.toDeviceRate}};
-  for (const auto &[name, rate] : directions) {
-    if (rate > 0) {
-      text +=
-          format("%s%.1f GB/s %s", text.empty() ? "" : ", ", rate / 1e9, name);
-    }
-  }
-  text += text.empty() ? "" : "; ";
-  if (slowdown > 0) {
-    return text + format("a step takes %.3f times what its kernels take alone",
-                         slowdown);
-  }
-  return text +
-         format("the times of kernels stay as they are: they need at least "
-                "%llu steps that hardly wait for copies, here for %s each",
-                static_cast<unsigned long long>(rt::kStepsForKernels),
-                rt::formatDuration(step.exposedNs).c_str());
+  rt::Status status = refuseSteps(schedule, done, total);
+  status = status ? refuseOutputs(options) : status;
+  status = status ? refine(path, executor, {}).status() : status;
+  return status ? refuseKernels(path, schedule) : status;
 }
 
 rt::Result<std::string> updateProfile(const std::string &path,
@@ -102,23 +115,31 @@ rt::Result<std::string> updateProfile(const std::string &path,
     return leave("the run ended before its second step, and the first one "
                  "does not count");
   }
-  if (!report.isFinite()) {
+  if (!report.isFinite) {
     return leave("the loss was not a number, and with such values a GPU may be "
                  "faster than in training; use a smaller --rate");
   }
   rt::MeasuredStep step =
       rt::measuredStep(executor.schedule(), report.trace, report.stepNs);
-  if (step.tellsNothing()) {
-    return leave("the trace does not tell which copies are the plan's large "
-                 "ones; run again with more steps (--steps 100)");
-  }
   rt::Result<rt::RefinedProfile> refined = refine(path, executor, step);
-  rt::Status status =
-      refined ? rt::writeFile(path, refined->text) : refined.status();
-  if (!status) {
+  if (!refined) {
+    return refined.error();
+  }
+  std::string text = describeRates(step.toHostRate, step.toDeviceRate);
+  if (text.empty() && refined->slowdown == 0) {
+    return leave("no large copies were seen, and the kernels' times are not "
+                 "known: " +
+                 refined->unknown);
+  }
+  if (rt::Status status = rt::writeFile(path, refined->text); !status) {
     return status.error();
   }
-  return "profile   '" + path + "': " + describe(step, refined->slowdown);
+  text += text.empty() ? "" : "; ";
+  return "profile   '" + path + "': " + text +
+         (refined->slowdown > 0
+              ? format("a step takes %.3f times what its kernels take alone",
+                       refined->slowdown)
+              : "the times of kernels stay as they are: " + refined->unknown);
 }
 
 } // namespace vdnn::tool

@@ -10,10 +10,12 @@
 
 namespace vdnn::tool {
 
-/// An error where a run of so many steps could not update the profile that the
-/// options name: it is told before the steps, not after hours of them.
+/// An error where a run up to step `total`, of which `done` are, could not
+/// update the profile that the options name: it is told before the steps, not
+/// after hours of them.
 rt::Status refuseProfileUpdate(const RunOptions &options,
-                               rt::Executor &executor, uint64_t steps);
+                               rt::Executor &executor, uint64_t done,
+                               uint64_t total);
 
 /// Writes into the profile what the run tells, and returns that for people. The
 /// file stays as it is where there is an error.

@@ -215,7 +215,9 @@ static void addExclusions(CLI::App &app) {
   }
   exclude("--check", debugging);
   // Their own work is not a step's.
-  exclude("--update-profile", {"--poison", "--jitter", "--verify-copies"});
+  exclude("--update-profile",
+          {"--poison", "--jitter", "--verify-copies", "--no-graph",
+           "--dump-gradients", "--dump-tensors"});
   exclude("--check", {"--weights", "--seed"});
 }
 

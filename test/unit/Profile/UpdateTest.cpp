@@ -244,6 +244,7 @@ TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
   // library.
   setTime(known->kernels[add][0], 1);
   setTime(known->kernels[sum][0], 1);
+  known->kernels[sum][0].slowDown(3); // in a step
   options.known = &*known;
   for (const char *build : {"a", "b"}) {
     Log again;
@@ -253,7 +254,9 @@ TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
     ASSERT_TRUE(profile.ok()) << profile.message();
     EXPECT_EQ(profile->build, build);
     EXPECT_EQ(profile->kernels.at(add)[0].timeNs, 1);
-    EXPECT_EQ(profile->kernels.at(sum)[0].timeNs, again.build == "a" ? 1 : 700);
+    const MeasuredKernel &own = profile->kernels.at(sum)[0];
+    EXPECT_EQ(own.aloneNs, again.build == "a" ? 1 : 700);
+    EXPECT_EQ(own.timeNs, 3 * own.aloneNs) << "in a step as before";
   }
 }
 
