@@ -35,7 +35,7 @@ class Step:
         torch.manual_seed(0)
         network = NETWORKS[options.network](weights=None).train().to(device, memory_format=layout)
         fused = {"fused": True} if device.type == "cuda" else {}
-        self.optimizer = torch.optim.SGD(network.parameters(), lr=1e-6, momentum=0.9, weight_decay=1e-4, **fused)
+        self.optimizer = torch.optim.SGD(network.parameters(), lr=options.rate, momentum=0.9, weight_decay=1e-4, **fused)
         modes = {"compile": "default", "compile_graphs": "reduce-overhead"}
         self.network = torch.compile(network, mode=modes[options.peer]) if options.peer in modes else network
         self.images = torch.randn(options.batch, 3, 224, 224, device=device).contiguous(memory_format=layout)
@@ -88,6 +88,7 @@ def main():
     parser.add_argument("--no-search", action="store_true", help="cuDNN takes its first guess of algorithms: slower steps, sooner")
     parser.add_argument("--steps", type=int, default=20, help="that are measured")
     parser.add_argument("--warm-up", type=int, default=5, help="steps before them")
+    parser.add_argument("--rate", type=float, default=1e-6, help="learning rate; a network that diverges computes with NaNs, and sooner")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try the script")
     options = parser.parse_args()
     gpu = options.device == "cuda"
