@@ -1,9 +1,7 @@
 //===- Json.cpp - a profile as a device file ------------------------------===//
 
-#include "runtime/profile/Load.h"
 #include "runtime/profile/Profile.h"
 #include "runtime/profile/Step.h"
-#include "runtime/support/Format.h"
 
 #include <nlohmann/json.hpp>
 
@@ -164,34 +162,6 @@ static Profile read(const ordered_json &root) {
 static Error notAProfile(const std::exception &error) {
   return Error{std::string("not a profile as vdnn-profile writes them: ") +
                error.what()};
-}
-
-/// How many times as long the launches of a step took as alone. An error says
-/// why it is not known.
-static Result<double> slowdownOf(const MeasuredStep &step,
-                                 const Profile &profile) {
-  constexpr double kLeast = 0.5, kMost = 4;
-  if (step.kernelNs == 0) {
-    return Error{step.unknown};
-  }
-  Result<int64_t> alone = aloneNs(step.launches, profile);
-  if (!alone) {
-    return alone.error();
-  }
-  int64_t launches = std::max<int64_t>(std::ssize(step.launches), 1);
-  if (*alone / launches < kShortestLoadNs) {
-    return Error{"alone its kernels take " + formatDuration(*alone / launches) +
-                 " on average, and those below " +
-                 formatDuration(kShortestLoadNs) + " wait for the host"};
-  }
-  double slowdown = double(step.kernelNs) / double(*alone);
-  if (slowdown < kLeast || slowdown > kMost) {
-    return Error{format("a step takes %.3g times what they take alone: was "
-                        "something else using the device, now or when it was "
-                        "profiled?",
-                        slowdown)};
-  }
-  return slowdown;
 }
 
 /// All ways to run the kernels of a step.

@@ -2,6 +2,7 @@
 
 #include "runtime/profile/Step.h"
 
+#include "runtime/profile/Load.h"
 #include "runtime/support/Format.h"
 
 #include <algorithm>
@@ -51,7 +52,8 @@ static std::string findUnknown(std::span<const int64_t> stepNs,
   }
   if (exposedNs > medianOfRest(stepNs) / kMostExposed) {
     return "copies that no kernel hides take " + formatDuration(exposedNs) +
-           " of a step of " + formatDuration(medianOfRest(stepNs));
+           " of a step of " + formatDuration(medianOfRest(stepNs)) +
+           ", and at most a twentieth may";
   }
   return "";
 }
@@ -91,6 +93,31 @@ Result<int64_t> aloneNs(std::span<const StepLaunch> launches,
     sum += std::min<int64_t>(found->aloneNs, int64_t{1} << 40);
   }
   return sum;
+}
+
+Result<double> slowdownOf(const MeasuredStep &step, const Profile &profile) {
+  constexpr double kLeast = 0.5, kMost = 4;
+  if (step.kernelNs == 0) {
+    return Error{step.unknown};
+  }
+  Result<int64_t> alone = aloneNs(step.launches, profile);
+  if (!alone) {
+    return alone.error();
+  }
+  int64_t launches = std::max<int64_t>(std::ssize(step.launches), 1);
+  if (*alone / launches < kShortestLoadNs) {
+    return Error{"alone its kernels take " + formatDuration(*alone / launches) +
+                 " on average, and those below " +
+                 formatDuration(kShortestLoadNs) + " wait for the host"};
+  }
+  double slowdown = double(step.kernelNs) / double(*alone);
+  if (slowdown < kLeast || slowdown > kMost) {
+    return Error{format("a step takes %.3g times what they take alone: was "
+                        "something else using the device, now or when it was "
+                        "profiled?",
+                        slowdown)};
+  }
+  return slowdown;
 }
 
 } // namespace vdnn::rt

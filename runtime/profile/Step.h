@@ -58,6 +58,10 @@ MeasuredStep measuredStep(const schedule::ScheduleT &schedule,
 Result<int64_t> aloneNs(std::span<const StepLaunch> launches,
                         const Profile &profile);
 
+/// How many times as long the launches took in the step as alone. An error says
+/// why it is not known, or not to be believed.
+Result<double> slowdownOf(const MeasuredStep &step, const Profile &profile);
+
 /// A profile that was refined by a step.
 struct RefinedProfile {
   std::string text;
