@@ -6,6 +6,26 @@
 
 namespace vdnn::rt::test {
 
+/// The profile of a plan, as a later update reads it.
+static Profile makeKnown(const std::vector<std::string> &kinds) {
+  Log log;
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  Result<Profile> profile =
+      measureProfile(makePlan(kinds), ClockPlugin(log), options);
+  EXPECT_TRUE(profile.ok()) << profile.message();
+  Result<Profile> read = parseProfile(toJson(*profile, "clock"));
+  EXPECT_TRUE(read.ok()) << read.message();
+  return *read;
+}
+
+static ProfileOptions updating(const Profile &known) {
+  ProfileOptions options;
+  options.maxWorkspaceBytes = 4 * kGiB;
+  options.known = &known;
+  return options;
+}
+
 // A profile that somebody edited may hold any number.
 TEST(Profile, UpdateTakesAnyTimes) {
   Log log;
@@ -28,25 +48,19 @@ TEST(Profile, UpdateTakesAnyTimes) {
   };
   update(0, 0);
   update(30'000, 0);
-  kinds.insert(kinds.end(), 2, "long");
   update(30'000, static_cast<int64_t>(kMaxCount));
 }
 
 TEST(Profile, UpdateComparesWhatWaysTakeAlone) {
   const std::string add = "add: F32[4] -> F32[4]";
-  Log log;
-  ProfileOptions options;
-  options.maxWorkspaceBytes = 4 * kGiB;
-  Result<Profile> known =
-      measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
-  ASSERT_TRUE(known.ok()) << known.message();
-  std::vector<MeasuredKernel> &ways = known->kernels[add];
+  Profile known = makeKnown({"long", "add"});
+  std::vector<MeasuredKernel> &ways = known.kernels[add];
   ASSERT_EQ(ways[0].candidate.algorithm, "2000");
   ways.resize(1);
   ways[0].timeNs = 6000; // In a step that slowed it down.
-  options.known = &*known;
-  Result<Profile> profile =
-      measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
+  Log log;
+  Result<Profile> profile = measureProfile(makePlan({"long", "add"}),
+                                           ClockPlugin(log), updating(known));
   ASSERT_TRUE(profile.ok()) << profile.message();
   std::vector<int64_t> times;
   for (const MeasuredKernel &way : profile->kernels[add]) {
@@ -59,15 +73,12 @@ TEST(Profile, UpdateComparesWhatWaysTakeAlone) {
 /// The arena holds what may run, not whatever an earlier profile has seen.
 TEST(Profile, UpdateHasRoomForWhatRuns) {
   Log log;
-  ProfileOptions options;
-  options.maxWorkspaceBytes = 4 * kGiB;
   schedule::ScheduleT plan = makePlan({"add"});
-  Result<Profile> known = measureProfile(plan, ClockPlugin(log), options);
-  ASSERT_TRUE(known.ok()) << known.message();
-  std::vector<MeasuredKernel> &ways = known->kernels["add: F32[4] -> F32[4]"];
+  Profile known = makeKnown({"add"});
+  std::vector<MeasuredKernel> &ways = known.kernels["add: F32[4] -> F32[4]"];
   ASSERT_EQ(ways[2].candidate.algorithm, "90000");
   ways[2].candidate.workspaceBytes = 3 * kGiB;
-  options.known = &*known;
+  ProfileOptions options = updating(known);
   ASSERT_TRUE(measureProfile(plan, ClockPlugin(log), options).ok());
   EXPECT_LT(log.deviceBytes, kGiB);
   ways[0].candidate.workspaceBytes = 3 * kGiB;
@@ -76,22 +87,15 @@ TEST(Profile, UpdateHasRoomForWhatRuns) {
 }
 
 TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
-  Log log;
-  ProfileOptions options;
-  options.maxWorkspaceBytes = 4 * kGiB;
-  Result<Profile> first =
-      measureProfile(makePlan({"long", "add"}), ClockPlugin(log), options);
-  ASSERT_TRUE(first.ok()) << first.message();
   const std::string add = "add: F32[4] -> F32[4]";
   const std::string sum = "sum: F32[4] -> F32[4]";
-  Result<Profile> known = parseProfile(toJson(*first, "clock"));
-  ASSERT_TRUE(known.ok()) << known.message();
-  setTime(known->kernels[add][1], 5001); // What no measurement gives.
-  known->kernels["other"] = known->kernels[add];
+  Profile known = makeKnown({"long", "add"});
+  setTime(known.kernels[add][1], 5001); // What no measurement gives.
+  known.kernels["other"] = known.kernels[add];
 
   Log again;
   again.usedBytes = 10; // Fewer kernels have run.
-  options.known = &*known;
+  ProfileOptions options = updating(known);
   std::vector<std::string> progress;
   options.progress = [&](size_t done, size_t all, const std::string &text) {
     progress.push_back(std::to_string(done) + "/" + std::to_string(all) + " " +
@@ -123,23 +127,18 @@ TEST(Profile, UpdateMeasuresOnlyWhatIsMissing) {
 TEST(Profile, UpdateFollowsWhatTheBackendOffers) {
   const std::string add = "add: F32[4] -> F32[4]";
   const std::string sum = "sum: F32[4] -> F32[4]";
-  Log log;
-  ProfileOptions options;
-  options.maxWorkspaceBytes = 4 * kGiB;
-  Result<Profile> known =
-      measureProfile(makePlan({"add"}), ClockPlugin(log), options);
-  ASSERT_TRUE(known.ok()) << known.message();
-  std::vector<MeasuredKernel> &ways = known->kernels[add];
+  Profile known = makeKnown({"add"});
+  std::vector<MeasuredKernel> &ways = known.kernels[add];
   ASSERT_EQ(algorithms(ways), "2000 5000 90000 ");
   MeasuredKernel gone{{.algorithm = "gone"}, 3};
-  known->kernels["other"] = {gone};
-  known->kernels[sum] = {gone};
+  known.kernels["other"] = {gone};
+  known.kernels[sum] = {gone};
   ways.erase(ways.begin() + 1);
   setTime(ways[1], 90001); // What no measurement gives.
   ways.insert(ways.begin(), gone);
 
   Log again;
-  options.known = &*known;
+  ProfileOptions options = updating(known);
   std::vector<std::string> refused;
   options.refused = [&](const std::string &text, const std::string &algorithm,
                         const std::string &why) {
@@ -232,20 +231,13 @@ TEST(Profile, UpdateKeepsTheSlowerRatesBesideKernels) {
 TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
   const std::string add = "add: F32[4] -> F32[4]";
   const std::string sum = "sum: F32[4] -> F32[4]";
-  Log log;
-  ProfileOptions options;
-  options.maxWorkspaceBytes = 4 * kGiB;
-  Result<Profile> first =
-      measureProfile(makePlan({"add", "sum"}), ClockPlugin(log), options);
-  ASSERT_TRUE(first.ok()) << first.message();
-  Result<Profile> known = parseProfile(toJson(*first, "clock"));
-  ASSERT_TRUE(known.ok()) << known.message();
+  Profile known = makeKnown({"add", "sum"});
   // What no measurement gives; the sum is code of the plugin, the other of a
   // library.
-  setTime(known->kernels[add][0], 1);
-  setTime(known->kernels[sum][0], 1);
-  known->kernels[sum][0].slowDown(3); // in a step
-  options.known = &*known;
+  setTime(known.kernels[add][0], 1);
+  setTime(known.kernels[sum][0], 1);
+  known.kernels[sum][0].slowDown(3); // in a step
+  ProfileOptions options = updating(known);
   for (const char *build : {"a", "b"}) {
     Log again;
     again.build = build;
@@ -263,23 +255,19 @@ TEST(Profile, UpdateMeasuresCodeOfAnotherBuildAnew) {
 // An update for one plan says nothing of the kernels of others.
 TEST(Profile, UpdateRemembersTheBuildOfOtherPlansKernels) {
   const std::string sum = "sum: F32[4] -> F32[4]";
-  Log log;
-  ProfileOptions options;
-  options.maxWorkspaceBytes = 4 * kGiB;
-  Result<Profile> profile =
-      measureProfile(makePlan({"add", "sum"}), ClockPlugin(log), options);
-  ASSERT_TRUE(profile.ok()) << profile.message();
-  setTime(profile->kernels[sum][0], 701); // What no measurement gives.
+  Profile known = makeKnown({"add", "sum"});
+  setTime(known.kernels[sum][0], 701); // What no measurement gives.
   for (const char *kernel : {"add", "sum"}) {
-    Result<Profile> known = parseProfile(toJson(*profile, "clock"));
-    ASSERT_TRUE(known.ok()) << known.message();
-    options.known = &*known;
     Log again;
     again.build = "b";
-    profile = measureProfile(makePlan({kernel}), ClockPlugin(again), options);
+    Result<Profile> profile =
+        measureProfile(makePlan({kernel}), ClockPlugin(again), updating(known));
     ASSERT_TRUE(profile.ok()) << profile.message();
     EXPECT_EQ(profile->kernels.at(sum)[0].timeNs,
               std::string(kernel) == "add" ? 701 : 700);
+    Result<Profile> read = parseProfile(toJson(*profile, "clock"));
+    ASSERT_TRUE(read.ok()) << read.message();
+    known = *read;
   }
 }
 
